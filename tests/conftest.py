@@ -1,0 +1,24 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Real files and two shared cores: the deadline per example would only measure the machine.
+settings.register_profile("firstlight", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("firstlight")
+
+_DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_pack() -> Path:
+    """The folder of real corpora; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("FIRSTLIGHT_DATA", _DEFAULT_DATA))
+    if not folder.is_dir():
+        pytest.skip(f"the data pack is not at {folder}; set FIRSTLIGHT_DATA to run this test")
+    return folder
