@@ -1,0 +1,1 @@
+"""firstlight beside its peers, in one run: `python -m benchmarks all`."""

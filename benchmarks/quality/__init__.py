@@ -1,0 +1,1 @@
+"""nDCG@10 on labelled collections: `python -m benchmarks.quality [--only NAME] [--sets NAME,...]`."""
