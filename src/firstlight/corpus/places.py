@@ -1,0 +1,32 @@
+"""Where things are: the user's own folders, and the names of the files that firstlight reads there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+CONFIG_NAME = "firstlight.toml"
+
+
+def user_config_file() -> Path:
+    """Return the user's own configuration file; `FIRSTLIGHT_CONFIG` moves it."""
+    moved = os.environ.get("FIRSTLIGHT_CONFIG")
+    return Path(moved) if moved else _user_folder("XDG_CONFIG_HOME", ".config") / "config.toml"
+
+
+def state_root() -> Path:
+    """Return the folder that holds every corpus' state; `FIRSTLIGHT_STATE` moves it."""
+    moved = os.environ.get("FIRSTLIGHT_STATE")
+    return Path(moved) if moved else _user_folder("XDG_DATA_HOME", ".local/share")
+
+
+def _user_folder(variable: str, default: str) -> Path:
+    # On Linux this is all that platformdirs would do, and its import costs a tenth of a warm search.
+    if sys.platform.startswith("linux"):
+        base = os.environ.get(variable, "")
+        return (Path(base) if base.startswith("/") else Path.home() / default) / "firstlight"
+    import platformdirs  # noqa: PLC0415  # the slow import, where it is needed
+
+    known = platformdirs.user_config_dir if variable == "XDG_CONFIG_HOME" else platformdirs.user_data_dir
+    return Path(known("firstlight"))
