@@ -1,0 +1,77 @@
+"""Open a corpus and bring it up to date, as every command that works on one does."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from firstlight.cli.terminal import count, is_terminal, printable, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from firstlight.corpus import Corpus
+    from firstlight.corpus.types import FileError, SyncReport
+
+__all__ = ["bring_up_to_date", "open_corpus", "summary", "tell_errors"]
+
+# More than this many lines about single files push the answer off the screen.
+_ERRORS_TOLD = 10
+
+
+def open_corpus(folder: Path, *, state: Path | None) -> Corpus:
+    """Open the corpus, and tell what a person should hear about its settings."""
+    from firstlight.corpus import Corpus
+
+    corpus = Corpus.open(folder, state=state)
+    for warning in corpus.warnings:
+        talk(f"warning: {warning}")
+    return corpus
+
+
+def bring_up_to_date(corpus: Corpus, *, assume_yes: bool, rebuild: bool = False) -> SyncReport:
+    """Sync, drawing progress where it takes long; a person is asked before a very large folder is indexed."""
+    from firstlight.cli.progress import Drawing
+
+    def confirm(files: int) -> bool:
+        return assume_yes or _ask(corpus.root, files)
+
+    with Drawing() as draw:
+        return corpus.sync(progress=draw, rebuild=rebuild, confirm=confirm)
+
+
+def _ask(root: Path, files: int) -> bool:
+    question = f"{printable(str(root))} has {count(files, 'file')} to index."
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise click.UsageError(f"{question} If that is the folder you mean, add --yes.")
+    if not click.confirm(f"{question} Go on?", err=True):
+        raise click.UsageError("nothing was indexed; --no-sync searches what is indexed already")
+    return True
+
+
+def summary(report: SyncReport) -> str:
+    """Say in one line what a sync did, or nothing where it had nothing to do."""
+    done = [
+        f"{number:,} {verb}"
+        for number, verb in (
+            (report.added, "added"),
+            (report.changed, "changed"),
+            (report.renamed, "renamed"),
+            (report.deleted, "deleted"),
+        )
+        if number
+    ]
+    if not done:
+        return ""
+    return f"{', '.join(done)} ({count(report.chunks, 'chunk')} indexed) in {report.seconds:.1f} s"
+
+
+def tell_errors(errors: Sequence[FileError], *, folder: Path) -> None:
+    """Name on stderr the files that could not be indexed, the first few of many."""
+    for error in errors[:_ERRORS_TOLD]:
+        talk(f"not indexed: {error.path}: {error.reason}")
+    if len(errors) > _ERRORS_TOLD:
+        talk(f"and {len(errors) - _ERRORS_TOLD:,} more: firstlight status {folder}")

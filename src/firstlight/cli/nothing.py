@@ -1,0 +1,39 @@
+"""Nothing was found: say what was searched, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firstlight.cli.terminal import count
+
+if TYPE_CHECKING:
+    from firstlight.corpus import Corpus
+    from firstlight.rank.types import Results
+
+__all__ = ["why_nothing"]
+
+_SHOWN = 200  # characters of the question that are repeated
+
+
+def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
+    """Return one line; without a filter and quotes, a chunk with any of the words would have been a hit."""
+    from firstlight.lexical import parse_query
+
+    documents = corpus.status().documents
+    if not documents:
+        return f"nothing to search: {corpus.root} has no documents that are indexed"
+    searched = f"{count(results.total, 'chunk')} of {count(documents, 'document')} ({results.mode})"
+    query = parse_query(results.query)
+    if not query.terms:
+        return f"nothing found in {searched}: the question has no words to look for"
+    found = f"nothing found for {_shortened(results.query)} in {searched}"
+    if where is not None and corpus.search(results.query, top_k=1):
+        return f"{found}; there are hits without --where {where!r}"
+    if query.phrases and corpus.search(results.query.replace('"', " "), top_k=1, where=where):
+        return f"{found}; there are hits without the quotes"
+    words = ", ".join(dict.fromkeys(term.word for term in query.terms))
+    return f"{found}; no document has: {_shortened(words)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

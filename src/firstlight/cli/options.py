@@ -1,0 +1,56 @@
+"""The arguments that several commands share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["as_json", "assume_yes", "folder", "print_json", "state"]
+
+
+class Folder(click.Path):
+    """An existing folder; the error says what is there instead."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,  # noqa: ARG002
+        ctx: click.Context | None,
+    ) -> Any:
+        """Return the folder as a `Path`, or fail with the way out."""
+        path = Path(os.path.expanduser(os.fspath(value)))  # noqa: PTH111  # leaves an unknown ~user as it is
+        if not os.fspath(value) or "\0" in os.fspath(value):
+            raise click.UsageError("DIR has to name a folder; '.' is this one", ctx)
+        if path.is_dir():
+            return path
+        if path.exists():
+            raise click.UsageError(f"{path} is a file: name its folder, {path.parent}", ctx)
+        raise click.UsageError(f"there is no folder {path} (here is {Path.cwd()})", ctx)
+
+
+folder = click.argument("folder", metavar="DIR", type=Folder())
+state = click.option(
+    "--state",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the index in this folder instead of the user's data folder.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout.")
+assume_yes = click.option(
+    "--yes", "assume_yes", is_flag=True, help="Index a folder of more than 20,000 files without asking."
+)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object, in ASCII: no text of a document can act on a terminal."""
+    import json
+    import sys
+
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")

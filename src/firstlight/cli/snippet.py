@@ -1,0 +1,111 @@
+"""A snippet as a terminal shows it: reflowed, wrapped to the width, its matches lit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from firstlight.cli.terminal import printable, width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from firstlight.cli.terminal import Style
+
+__all__ = ["render_snippet"]
+
+# One character as it is shown, and whether a match lights it.
+Cell: TypeAlias = tuple[str, bool]
+
+# Lines of a table, a list, a heading, a quote or indented code stand alone; others flow into one paragraph.
+_OWN_LINE = re.compile(r"[ \t]{2,}|[|#>~`]|[-*+] |\d{1,9}[.)] ")
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+_TAB = "    "
+
+
+def render_snippet(
+    text: str, highlights: Sequence[tuple[int, int]], *, columns: int, style: Style, max_lines: int = 4
+) -> list[str]:
+    r"""Return at most `max_lines` lines of at most `columns`, those with the most that is lit.
+
+    Example:
+        >>> from firstlight.cli.terminal import Style
+        >>> render_snippet("Drain\nthe node first.", [(0, 5)], columns=40, style=Style(colour=False))
+        ['Drain the node first.']
+    """
+    lit = bytearray(len(text))
+    for start, end in highlights:
+        lit[start:end] = b"\x01" * len(lit[start:end])
+    wrapped = [line for cells in _logical_lines(text, lit) for line in _wrap(cells, columns)]
+    return [_dress(line, style) for line in _best_window(wrapped, max_lines)]
+
+
+def _logical_lines(text: str, lit: bytearray) -> Iterator[list[Cell]]:
+    """Yield paragraphs, and the lines that stand alone; fences and empty lines are left out."""
+    paragraph: list[Cell] = []
+    fenced = False
+    start = 0
+    for line in text.splitlines(keepends=True):
+        cells = _cells(line.rstrip(), lit[start : start + len(line)])
+        start += len(line)
+        fence = _FENCE.match(line) is not None
+        fenced ^= fence
+        if cells and not fence and not fenced and not _OWN_LINE.match(line):
+            paragraph += [(" ", False), *cells] if paragraph else cells
+            continue
+        if paragraph:
+            yield paragraph
+            paragraph = []
+        if cells and not fence:
+            yield cells
+    if paragraph:
+        yield paragraph
+
+
+def _cells(line: str, lit: bytearray) -> list[Cell]:
+    return [
+        (_TAB if character == "\t" else printable(character), bool(light))
+        for character, light in zip(line, lit, strict=False)
+    ]
+
+
+def _wrap(cells: list[Cell], columns: int) -> Iterator[list[Cell]]:
+    """Break at the last space that fits, else, in a script without spaces or a long name, at the edge."""
+    line: list[Cell] = []
+    used = 0
+    space = -1  # where the line could be broken
+    for cell in cells:
+        if used + width(cell[0]) > columns and line:
+            head, line = (line[:space], line[space + 1 :]) if space > 0 and cell[0] != " " else (line, [])
+            yield head
+            used = sum(width(text) for text, _ in line)
+            space = -1
+            if cell[0] == " ":
+                continue
+        if cell[0] == " " and any(text != " " for text, _ in line):
+            space = len(line)
+        line.append(cell)
+        used += width(cell[0])
+    if line:
+        yield line
+
+
+def _best_window(lines: list[list[Cell]], size: int) -> list[list[Cell]]:
+    if len(lines) <= size:
+        return lines
+    lights = [sum(light for _, light in line) for line in lines]
+    best = max(range(len(lines) - size + 1), key=lambda first: (sum(lights[first : first + size]), -first))
+    return lines[best : best + size]
+
+
+def _dress(line: list[Cell], style: Style) -> str:
+    parts: list[str] = []
+    run: list[str] = []
+    running = False
+    for text, light in line:
+        if light != running:
+            parts.append(style.lit("".join(run)) if running else "".join(run))
+            run, running = [], light
+        run.append(text)
+    parts.append(style.lit("".join(run)) if running else "".join(run))
+    return "".join(parts)

@@ -1,0 +1,66 @@
+"""`firstlight status`: what is indexed, where, and what could not be."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from firstlight.cli.corpora import open_corpus
+from firstlight.cli.options import as_json, folder, print_json, state
+from firstlight.cli.terminal import printable, show, style_for, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from firstlight.corpus.types import Status
+
+__all__ = ["command"]
+
+
+@click.command("status")
+@folder
+@as_json
+@state
+def command(*, folder: Path, as_json: bool, state: Path | None) -> int:
+    """Show what is indexed of DIR, where the index is, and which files could not be indexed.
+
+    \b
+    Example:
+      firstlight status docs
+    """  # noqa: D301  # click reads \b as "do not wrap"
+    with open_corpus(folder, state=state) as corpus:
+        status = corpus.status()
+    if as_json:
+        print_json(status.to_dict())
+        return 0
+    style = style_for(sys.stdout)
+    for name, value in _rows(status):
+        show(f"{style.faint(f'{name:<11}')} {printable(value)}")
+    for error in status.errors:
+        show(f"  {printable(f'{error.path}: {error.reason}')}")
+    if status.synced is None:
+        talk(f"nothing is indexed yet: firstlight sync {folder}")
+    return 0
+
+
+def _rows(status: Status) -> Iterator[tuple[str, str]]:
+    yield "folder", status.root
+    yield "index", status.state
+    yield "synced", status.synced or "never"
+    yield "documents", f"{status.documents:,}"
+    yield "chunks", f"{status.chunks:,}"
+    yield "mode", status.mode
+    if status.model is not None:
+        yield "model", status.model
+        yield "embedded", f"{status.embedded:,} of {status.chunks:,}"
+    if status.failed:
+        yield "failed", f"{status.failed:,}"
+    if status.queue:
+        yield "queue", f"{status.queue:,} ({status.rate:.0f}/s)"
+    if status.stale:
+        yield "stale", f"{status.stale:,}"
+    yield "generation", f"{status.generation:,}"
+    yield "errors", f"{len(status.errors):,}" if status.errors else "none"

@@ -1,0 +1,79 @@
+"""`firstlight sync`: bring the index up to date, or say what that would do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors
+from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
+from firstlight.cli.terminal import count, printable, show, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from firstlight.corpus.types import Plan, SyncReport
+
+__all__ = ["command"]
+
+
+@click.command("sync")
+@folder
+@click.option("--plan", is_flag=True, help="Only say what would be done; write nothing.")
+@click.option("--rebuild", is_flag=True, help="Make the index anew, while the old one serves.")
+@as_json
+@assume_yes
+@state
+def command(
+    *, folder: Path, plan: bool, rebuild: bool, as_json: bool, assume_yes: bool, state: Path | None
+) -> int:
+    """Bring the index of DIR up to date: only what changed is read.
+
+    Files that cannot be read are named, keep their last good version, and do not stop the rest.
+
+    \b
+    Examples:
+      firstlight sync docs
+      firstlight sync docs --plan
+    """  # noqa: D301  # click reads \b as "do not wrap"
+    if plan and rebuild:
+        raise click.UsageError("--plan writes nothing and --rebuild writes everything: choose one")
+    with open_corpus(folder, state=state) as corpus:
+        report = corpus.plan() if plan else bring_up_to_date(corpus, assume_yes=assume_yes, rebuild=rebuild)
+    tell_errors(report.errors, folder=folder)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        for line in _report(report):
+            show(printable(line))
+    return 0
+
+
+def _report(report: Plan | SyncReport) -> Iterator[str]:
+    from firstlight.corpus.types import Plan
+
+    if isinstance(report, Plan):
+        yield from _planned(report)
+        return
+    documents = report.added + report.changed + report.renamed + report.unchanged
+    yield summary(report) or f"nothing changed in {count(documents, 'document')}"
+
+
+def _planned(plan: Plan) -> Iterator[str]:
+    yield from (f"+ {path}" for path in plan.added)
+    yield from (f"~ {path}" for path in plan.changed)
+    yield from (f"> {rename.old} -> {rename.new}" for rename in plan.renamed)
+    yield from (f"- {path}" for path in plan.deleted)
+    parts = [
+        f"{len(paths):,} to {verb}"
+        for paths, verb in (
+            (plan.added, "add"),
+            (plan.changed, "change"),
+            (plan.renamed, "rename"),
+            (plan.deleted, "delete"),
+        )
+        if paths
+    ]
+    talk(f"{', '.join(parts) or 'nothing to do'}; {plan.unchanged:,} unchanged; nothing was written")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firstlight.cli.snippet import render_snippet
+from firstlight.cli.terminal import Style, width
+
+PLAIN = Style(colour=False)
+BRIGHT = Style(colour=True)
+
+
+def rendered(text: str, *lit: str, columns: int = 40, style: Style = PLAIN) -> list[str]:
+    spans = sorted(match.span() for word in lit for match in re.finditer(re.escape(word), text))
+    return render_snippet(text, spans, columns=columns, style=style)
+
+
+def test_prose_is_reflowed_to_the_width() -> None:
+    text = "Drain the node before\nits kernel is updated, and wait\nuntil nothing runs on it."
+    assert rendered(text) == [
+        "Drain the node before its kernel is",
+        "updated, and wait until nothing runs on",
+        "it.",
+    ]
+
+
+def test_lists_tables_and_code_keep_their_lines() -> None:
+    text = "Steps:\n\n- one\n- two\n\n```sh\ncordon node\n  drain node\n```\n| a | b |\n| - | - |"
+    lines = render_snippet(text, [], columns=40, style=PLAIN, max_lines=20)
+    assert lines == ["Steps:", "- one", "- two", "cordon node", "  drain node", "| a | b |", "| - | - |"]
+
+
+def test_matches_are_lit_across_a_wrap() -> None:
+    lines = rendered("rolling update " * 4, "update", columns=30, style=BRIGHT)
+    assert lines == ["rolling \x1b[1;33mupdate\x1b[0m rolling \x1b[1;33mupdate\x1b[0m"] * 2
+
+
+def test_a_script_without_spaces_wraps_at_the_edge() -> None:
+    assert rendered("漢字かな" * 4, columns=10) == ["漢字かな漢", "字かな漢字", "かな漢字か", "な"]
+
+
+def test_of_a_long_snippet_the_lines_with_the_matches_are_shown() -> None:
+    text = "\n".join(f"- line {number}" for number in range(20)) + "\n- the drain"
+    lines = rendered(text, "drain")
+    assert len(lines) == 4
+    assert lines[-1] == "- the drain"
+
+
+def test_control_characters_of_a_document_are_written_out() -> None:
+    assert rendered("a \x1b[31mred\x07 word") == [r"a \x1b[31mred\x07 word"]
+
+
+def test_highlights_outside_the_text_are_harmless() -> None:
+    assert render_snippet("abc", [(1, 99), (200, 300)], columns=40, style=BRIGHT) == ["a\x1b[1;33mbc\x1b[0m"]
+
+
+@given(
+    st.text(alphabet=st.sampled_from("ab漢\u0301 \n\t|-`\x1b"), max_size=300),
+    st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), max_size=5),
+    st.integers(10, 60),
+)
+def test_lines_fit_and_lose_nothing_that_is_lit(
+    text: str, spans: list[tuple[int, int]], columns: int
+) -> None:
+    lines = render_snippet(text, spans, columns=columns, style=PLAIN, max_lines=1000)
+    assert all(width(line) <= columns for line in lines)
+    shown = "".join(lines).replace(" ", "")
+    kept = "".join(line for line in text.splitlines() if not re.match(r"\s*`{3}", line))
+    assert shown == re.sub(r"\s", "", kept.replace("\x1b", r"\x1b"))
