@@ -51,9 +51,22 @@ class QueryTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """A quoted phrase, which a hit has to contain word for word.
+
+    Attributes:
+        words: Its words, case and accents folded, as `folded_words` gives them for a text.
+        terms: What its words are looked up by.
+    """
+
+    words: tuple[str, ...]
+    terms: tuple[QueryTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A question, analysed: `phrases` are the quoted ones, which a hit has to contain word for word."""
+    """A question, analysed."""
 
     text: str
     terms: tuple[QueryTerm, ...]
-    phrases: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    phrases: tuple[Phrase, ...] = ()

@@ -1,0 +1,197 @@
+"""A word as it is written -> the terms that it is found by.
+
+A text is first cut into words (`kernels.word_spans`); everything else happens here, once for each distinct
+word: compatibility folding, the parts of identifiers, case, accents, stems.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import Stemmer
+
+from firstlight.lexical.characters import BIGRAM, character_class, classify, code_points
+from firstlight.lexical.kernels import word_spans
+from firstlight.lexical.languages import LATIN_STEMMERS, script, stemmer_name
+from firstlight.lexical.types import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Raised whenever the same text would give other terms: an index made by another analysis is made anew.
+ANALYSIS_VERSION = f"1/{unicodedata.unidata_version}"
+
+# Longer runs are data, not words: they are found by their first characters.
+_LONGEST_WORD = 128
+_PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[A-Z]{2,}s")
+_SEPARATORS = re.compile(r"[_.'\u2019]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTRACTIONS = frozenset({"ll", "re", "ve"})
+_ACCENTED_SCRIPTS = frozenset({"LATIN", "GREEK", "CYRILLIC"})
+_local = threading.local()
+
+
+class Terms(NamedTuple):
+    """The terms of one word; the first `counted` of them count in the length of the text."""
+
+    terms: tuple[str, ...]
+    counted: int
+
+
+def words(text: str, language: str = "en") -> Iterator[Word]:
+    """Yield the words of `text` with the terms that each is found by.
+
+    Args:
+        text: Any text; offsets are its code points.
+        language: The ISO 639-1 code of its Latin-script language.
+
+    Example:
+        >>> [text_word.terms for text_word in words("Draining node_id in C++")]
+        [('drain',), ('node', 'id', 'node_id'), ('in',), ('c', 'c++')]
+    """
+    for start, end in spans(text):
+        if found := word_terms(text[start:end], language).terms:
+            yield Word(start, end, found)
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of `text` with case and accents folded, for comparing phrases word for word.
+
+    Example:
+        >>> folded_words("Dräin the NODES")
+        ['drain', 'the', 'nodes']
+    """
+    return [fold(unicodedata.normalize("NFKC", text[start:end])) for start, end in spans(text)]
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the words of `text`, in order."""
+    starts, ends = word_spans(classify(code_points(text)))
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+@lru_cache(maxsize=1 << 16)
+def word_terms(word: str, language: str) -> Terms:
+    """Return the terms of one word, as `spans` cuts them.
+
+    Example:
+        >>> word_terms("getUserNames", "en")
+        Terms(terms=('get', 'user', 'name', 'getusernames'), counted=3)
+        >>> word_terms("Cafés", "en").terms, word_terms("v1.2", "en").terms
+        (('cafe',), ('v1', '2', 'v1.2'))
+    """
+    word = word[:_LONGEST_WORD]
+    if _PLAIN.fullmatch(word):
+        return Terms((stem(word.lower(), language),), 1)
+    if not word.isascii():
+        compatible = unicodedata.normalize("NFKC", word)
+        if compatible != word:
+            return _terms_of_compatible(compatible, language)
+        if character_class(word[0]) == BIGRAM:
+            return Terms((word,), 1 if len(word) == 1 else 0)
+    return _terms_of_identifier(word, language)
+
+
+def terms_of_many(written: list[str], language: str) -> list[Terms]:
+    """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
+    plain = [index for index, word in enumerate(written) if _PLAIN.fullmatch(word, 0, _LONGEST_WORD)]
+    name = LATIN_STEMMERS.get(language)
+    lowered = [written[index].lower() for index in plain]
+    stems = _stemmer(name).stemWords(lowered) if name else lowered
+    found: dict[int, Terms] = {
+        index: Terms((term,), 1) if term.isascii() else Terms((_without_accents(term),), 1)
+        for index, term in zip(plain, stems, strict=True)
+        if len(written[index]) <= _LONGEST_WORD
+    }
+    return [found.get(index) or word_terms(word, language) for index, word in enumerate(written)]
+
+
+def _terms_of_compatible(text: str, language: str) -> Terms:
+    """Folding for compatibility can turn one word into several (½ is 1⁄2): read them anew."""
+    found = [word_terms(text[start:end], language) for start, end in spans(text)]
+    counted = [term for terms in found for term in terms.terms[: terms.counted]]
+    extra = [term for terms in found for term in terms.terms[terms.counted :]]
+    return Terms((*counted, *extra), len(counted))
+
+
+def _terms_of_identifier(word: str, language: str) -> Terms:
+    """Split a word that is not plain letters into its parts, and keep the whole beside them."""
+    parts = [part for piece in _SEPARATORS.split(word) for part in _CAMEL.split(piece) if part]
+    apostrophe = "'" in word or "\u2019" in word
+    if apostrophe:
+        parts = [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
+    if not parts:
+        return Terms((), 0)
+    terms = [_part_term(part, language) for part in parts]
+    whole = fold(word.strip("_"))
+    if apostrophe or whole in terms or (len(parts) == 1 and not _is_whole(word)):
+        return Terms(tuple(terms), len(terms))
+    return Terms((*terms, whole), len(terms))
+
+
+def _is_whole(word: str) -> bool:
+    """Tell whether a word of one part is more than that part: `C++`, `C#`, `.NET`."""
+    return word[-1] in "+#" or word[0] == "."
+
+
+def _part_term(part: str, language: str) -> str:
+    bare = part.rstrip("+#")
+    if any(character.isdigit() for character in bare):
+        return fold(bare)
+    return stem(bare.casefold(), language)
+
+
+def fold(word: str) -> str:
+    """Fold case, and the accents of Latin, Greek and Cyrillic letters.
+
+    Example:
+        >>> fold("ÉCOLE"), fold("Straße"), fold("हिन्दी") == "हिन्दी"
+        ('ecole', 'strasse', True)
+    """
+    word = word.casefold()
+    return word if word.isascii() else _without_accents(word)
+
+
+def _without_accents(word: str) -> str:
+    kept: list[str] = []
+    accented = False
+    for character in unicodedata.normalize("NFD", word):
+        if unicodedata.combining(character):
+            if accented:
+                continue
+        else:
+            accented = script(character) in _ACCENTED_SCRIPTS
+        kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def stem(word: str, language: str) -> str:
+    """Return the stem of a case-folded word, without accents.
+
+    English is stemmed without accents, since it is written with and without them; elsewhere they tell the
+    stemmer what it looks for, and are folded after it. (Snowball: https://snowballstem.org)
+
+    Example:
+        >>> stem("draining", "en"), stem("häuser", "de"), stem("узлами", "en")
+        ('drain', 'haus', 'узл')
+    """
+    if not word.isascii() and language == "en":
+        word = _without_accents(word)
+    name = stemmer_name(word[0], language) if word else None
+    if name is None:
+        return word if word.isascii() else _without_accents(word)
+    stemmed: str = _stemmer(name).stemWord(word)
+    return stemmed if stemmed.isascii() else _without_accents(stemmed)
+
+
+def _stemmer(name: str) -> Stemmer.Stemmer:
+    """Return this thread's stemmer: they are not safe to share."""
+    stemmers = _local.__dict__.setdefault("stemmers", {})
+    if name not in stemmers:
+        stemmers[name] = Stemmer.Stemmer(name, 0)  # no cache of its own: words are looked up once
+    found: Stemmer.Stemmer = stemmers[name]
+    return found

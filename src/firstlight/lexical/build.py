@@ -1,0 +1,133 @@
+"""Chunks -> a segment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from firstlight.lexical.kernels import count_terms, group_by_term
+from firstlight.lexical.segment import HIGHEST_FREQUENCY, Segment, make_segment
+from firstlight.lexical.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from firstlight.lexical.types import Indexable
+
+    Ints = NDArray[np.int64]
+
+# How often one occurrence counts, by field; whole numbers, so that a weighted frequency is exact.
+TITLE_WEIGHT = 3
+HEADINGS_WEIGHT = 2
+NAME_WEIGHT = 1
+TAGS_WEIGHT = 1
+
+_BATCH_CHARACTERS = 1 << 19  # the arrays of a batch stay within a processor's cache
+
+
+def build_segment(ids: Sequence[int], items: Sequence[Indexable]) -> Segment:
+    """Index chunks.
+
+    Args:
+        ids: Their ids, ascending.
+        items: What is indexed of each.
+
+    Example:
+        >>> from firstlight.lexical.types import Indexable
+        >>> segment = build_segment([4, 9], [Indexable("drain a node"), Indexable("two nodes", title="Node")])
+        >>> [part.tolist() for part in segment.postings("node")]
+        [[0, 1], [1, 4]]
+    """
+    builder = SegmentBuilder()
+    builder.add(ids, items)
+    return builder.finish()
+
+
+class SegmentBuilder:
+    """Indexes chunks as they come, in batches, and puts their segment together at the end."""
+
+    def __init__(self) -> None:
+        self._tokenizer = Tokenizer()
+        self._ids: list[int] = []
+        self._lengths: list[Ints] = []
+        self._runs: list[tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint16]]] = []
+        self._waiting: list[Indexable] = []
+        self._characters = 0
+
+    def add(self, ids: Sequence[int], items: Sequence[Indexable]) -> None:
+        """Add chunks; all ids ascend, over all calls."""
+        if len(ids) != len(items):
+            raise ValueError(f"{len(ids)} ids for {len(items)} items")
+        for number, item in zip(ids, items, strict=True):
+            if self._ids and number <= self._ids[-1]:
+                raise ValueError(f"ids must ascend: {number} follows {self._ids[-1]}")
+            self._ids.append(number)
+            self._waiting.append(item)
+            self._characters += len(item.body)
+            if self._characters >= _BATCH_CHARACTERS:
+                self._flush()
+
+    def finish(self) -> Segment:
+        """Return the segment of everything that was added."""
+        self._flush()
+        order = sorted(range(len(self._tokenizer.terms)), key=self._tokenizer.terms.__getitem__)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        runs = [(rank[terms], chunks, frequencies) for terms, chunks, frequencies in self._runs]
+        return make_segment(
+            self._ids,
+            np.concatenate([np.empty(0, np.int64), *self._lengths]),
+            [self._tokenizer.terms[number] for number in order],
+            group_by_term(runs, len(order)),
+        )
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        first = len(self._ids) - len(self._waiting)
+        terms, chunks, weights, lengths = self._tokenize(self._waiting)
+        terms, chunks, frequencies = count_terms(terms, chunks, weights)
+        frequencies = np.minimum(frequencies, HIGHEST_FREQUENCY)
+        self._runs.append(
+            (terms.astype(np.int32), (chunks + first).astype(np.uint32), frequencies.astype(np.uint16))
+        )
+        self._lengths.append(lengths)
+        self._waiting, self._characters = [], 0
+
+    def _tokenize(self, items: Sequence[Indexable]) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return the term, chunk and weight of each token, and each chunk's length."""
+        lengths = np.zeros(len(items), np.int64)
+        found: list[tuple[Ints, Ints, Ints]] = []
+        for language in sorted({item.language for item in items}):
+            rows = [row for row in _rows(items) if items[row.chunk].language == language]
+            tokens = self._tokenizer.tokenize([row.text for row in rows], language)
+            chunks = np.fromiter((row.chunk for row in rows), np.int64, len(rows))
+            weights = np.fromiter((row.weight for row in rows), np.int64, len(rows))
+            np.add.at(lengths, chunks, tokens.lengths)
+            found.append((tokens.terms, chunks[tokens.texts], weights[tokens.texts]))
+        terms, chunk_of, weight_of = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return terms, chunk_of, weight_of, lengths
+
+
+class _Row(NamedTuple):
+    """A field of a chunk: its text, and how much one of its words counts."""
+
+    chunk: int
+    text: str
+    weight: int
+
+
+def _rows(items: Sequence[Indexable]) -> Iterator[_Row]:
+    for chunk, item in enumerate(items):
+        yield _Row(chunk, item.body, 1)
+        if item.title:
+            yield _Row(chunk, item.title, TITLE_WEIGHT)
+        if item.headings:
+            yield _Row(chunk, "\n".join(item.headings), HEADINGS_WEIGHT)
+        if item.name:
+            yield _Row(chunk, item.name, NAME_WEIGHT)
+        if item.tags:
+            yield _Row(chunk, "\n".join(item.tags), TAGS_WEIGHT)

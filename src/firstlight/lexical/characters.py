@@ -1,0 +1,120 @@
+"""What each character is to the analysis: part of a word, a script written without spaces, a joiner.
+
+The classes are worked out once per distinct character that occurs, so that reading ASCII costs no table
+of the whole of Unicode. They follow the running Python's Unicode database.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+OTHER = 0
+LETTER = 1
+DIGIT = 2
+MARK = 3  # combining marks, and `_`
+BIGRAM = 4  # scripts without spaces between words: found by overlapping pairs of characters
+DOT = 5
+APOSTROPHE = 6
+PLUS = 7
+HASH = 8
+_UNKNOWN = 255
+
+# Blocks rather than scripts: the standard library knows no scripts, and these blocks hold nothing else.
+_BIGRAM_BLOCKS = (
+    (0x0E00, 0x0E7F),  # Thai
+    (0x0E80, 0x0EFF),  # Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1100, 0x11FF),  # Hangul jamo
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x2FDF),  # radicals
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
+    (0x3021, 0x3029),  # Hangzhou numerals
+    (0x3031, 0x3035),  # kana repeat marks
+    (0x3041, 0x30FF),  # Hiragana, Katakana
+    (0x3130, 0x318F),  # Hangul compatibility jamo
+    (0x31F0, 0x31FF),  # Katakana extensions
+    (0x3400, 0x4DBF),  # Han A
+    (0x4E00, 0x9FFF),  # Han
+    (0xA960, 0xA97F),  # Hangul jamo A
+    (0xA9E0, 0xA9FF),  # Burmese B
+    (0xAA60, 0xAA7F),  # Burmese A
+    (0xAC00, 0xD7FF),  # Hangul
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0xFF66, 0xFFDC),  # half-width Katakana and Hangul
+    (0x1AFF0, 0x1B16F),  # kana supplements
+    (0x20000, 0x323AF),  # Han B to H
+)
+_SINGLE = {".": DOT, "'": APOSTROPHE, "\u2019": APOSTROPHE, "+": PLUS, "#": HASH, "_": MARK}
+
+
+def character_class(character: str) -> int:
+    """Return the class of one character, the definition that everything else follows.
+
+    Example:
+        >>> [character_class(c) for c in "a7_語. "] == [LETTER, DIGIT, MARK, BIGRAM, DOT, OTHER]
+        True
+    """
+    if character in _SINGLE:
+        return _SINGLE[character]
+    category = unicodedata.category(character)
+    if category[0] not in "LNM":
+        return _class_of_symbol(character)
+    code = ord(character)
+    # Thai digits and their like are numbers, not text to be paired.
+    if category != "Nd" and any(first <= code <= last for first, last in _BIGRAM_BLOCKS):
+        return BIGRAM
+    if category == "Nd":
+        return DIGIT
+    return MARK if category[0] == "M" else LETTER
+
+
+def _class_of_symbol(character: str) -> int:
+    """A symbol that stands for letters (™, ㎏, ㍿) is read as those letters."""
+    letters = unicodedata.normalize("NFKC", character)
+    if letters == character or not any(part.isalnum() for part in letters):
+        return OTHER
+    return BIGRAM if all(character_class(part) == BIGRAM for part in letters) else LETTER
+
+
+def _initial_table() -> NDArray[np.uint8]:
+    table = np.full(0x110000, _UNKNOWN, np.uint8)
+    for code in range(0x100):
+        table[code] = character_class(chr(code))
+    return table
+
+
+_TABLE = _initial_table()
+
+
+def classify(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint8]:
+    """Return the class of each code point in `codes` (uint8 for Latin-1 text, else uint32).
+
+    Example:
+        >>> classify(np.frombuffer(b"v1.2", np.uint8)).tolist()
+        [1, 2, 5, 2]
+    """
+    classes = _TABLE.take(codes)
+    if codes.dtype.itemsize > 1 and (unknown := classes == _UNKNOWN).any():
+        for code in np.unique(codes[unknown]).tolist():
+            _TABLE[code] = character_class(chr(code))
+        classes = _TABLE.take(codes)
+    return classes
+
+
+def code_points(text: str) -> NDArray[np.unsignedinteger]:
+    """Return the code points of `text`: uint8 where it is Latin-1, else uint32.
+
+    Example:
+        >>> code_points("é語").tolist()
+        [233, 35486]
+    """
+    try:
+        return np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -1,0 +1,322 @@
+"""The hot loops of indexing and search, as pure functions on arrays.
+
+Nothing here knows of documents, languages or stores: a compiled twin can stand beside this module and be
+held against it, function by function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from firstlight.lexical.characters import APOSTROPHE, BIGRAM, DIGIT, DOT, HASH, LETTER, MARK, OTHER, PLUS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Classes = NDArray[np.uint8]
+    Hashes = NDArray[np.uint64]
+
+# Blocks of this many scores are reduced to their maximum before anything is sorted (see top_k).
+_BLOCK = 64
+
+
+def word_spans(classes: Classes) -> tuple[Ints, Ints]:
+    """Return the spans of the words in a text, given the class of each of its characters.
+
+    A word is a run of letters, digits, marks and underscores, with the joiners that belong to it: the dot
+    of `v1.2` and `.NET`, the apostrophe of `don't`, the signs of `C++` and `C#`. In scripts without spaces
+    every character is a word, and so is every pair of neighbours.
+
+    Args:
+        classes: uint8[n], from `characters.classify`.
+
+    Returns:
+        Starts and ends, int64[m] each, ordered by start, then by length, shortest first.
+
+    Example:
+        >>> from firstlight.lexical.characters import classify, code_points
+        >>> starts, ends = word_spans(classify(code_points("C++ or v1.2?")))
+        >>> list(zip(starts.tolist(), ends.tolist()))
+        [(0, 3), (4, 6), (7, 11)]
+    """
+    padded = np.zeros(len(classes) + 2, np.bool_)
+    inside = padded[1:-1]
+    np.less(classes - np.uint8(LETTER), np.uint8(MARK - LETTER + 1), out=inside)  # LETTER..MARK, in one pass
+    special = np.flatnonzero(classes > MARK)
+    if len(special):
+        inside[_joiners(classes, special)] = True
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    starts, ends = edges[0::2], edges[1::2]
+    if len(special) and (pairs := special[classes[special] == BIGRAM]).size:
+        return _with_pairs(starts, ends, pairs)
+    return starts, ends
+
+
+def _joiners(classes: Classes, special: Ints) -> Ints:
+    """Return the positions in `special` whose character belongs to the word beside it."""
+    around = np.zeros(len(classes) + 4, np.uint8)
+    around[2:-2] = classes
+    here, before, after = classes[special], around[special + 1], around[special + 3]
+    before2, after2 = around[special], around[special + 4]
+    letters = (before == LETTER) & (after == LETTER)
+    # v1.2, 3.14; and .NET, .env where nothing but a space or a bracket comes before
+    dots = (here == DOT) & (((before == DIGIT) & (after == DIGIT)) | ((before == OTHER) & (after == LETTER)))
+    apostrophes = (here == APOSTROPHE) & letters
+    ends_word = (after == OTHER) | (after >= DOT)
+    word_before = (before == LETTER) | (before == DIGIT)
+    first_plus = (
+        word_before & (after == PLUS) & ((after2 == OTHER) | (after2 == DOT) | (after2 == APOSTROPHE))
+    )
+    second_plus = (before == PLUS) & ((before2 == LETTER) | (before2 == DIGIT)) & ends_word & (after != PLUS)
+    second_plus &= after != HASH
+    plus = (here == PLUS) & (first_plus | second_plus)
+    # a single letter before it: C# and F#
+    lone = (before == LETTER) & ((before2 == OTHER) | (before2 >= DOT))
+    sharp = (here == HASH) & lone & ends_word & (after != HASH) & (after != PLUS)
+    joined: Ints = special[dots | apostrophes | plus | sharp]
+    return joined
+
+
+def _with_pairs(starts: Ints, ends: Ints, characters: Ints) -> tuple[Ints, Ints]:
+    """Merge the words of a text with the characters and pairs of its scripts without spaces."""
+    firsts = characters[:-1][characters[1:] == characters[:-1] + 1]
+    all_starts = np.concatenate([starts, characters, firsts])
+    all_ends = np.concatenate([ends, characters + 1, firsts + 2])
+    order = np.argsort(all_starts, kind="stable")
+    return all_starts[order], all_ends[order]
+
+
+class SpanHasher:
+    """Hashes spans of a text: equal characters, equal hash.
+
+    A prefix sum of `salt[code] * base**position` gives each span's polynomial in two look-ups, whatever
+    its length. Salt and base are drawn anew by whoever makes one, so that nobody can prepare two words
+    that collide; nothing that is stored depends on them.
+
+    Args:
+        entropy: 65,536 random uint64, and one more for the base.
+    """
+
+    def __init__(self, entropy: Hashes) -> None:
+        self._salt = entropy[:0x10000] | np.uint64(1)
+        self._base = int(entropy[0x10000]) | 1
+        self._powers = np.empty(0, np.uint64)
+        self._inverses = np.empty(0, np.uint64)
+
+    def hash(self, codes: NDArray[np.unsignedinteger], starts: Ints, ends: Ints) -> Hashes:
+        """Return uint64[m], the hash of each span; never 0, which stands for an empty slot."""
+        if len(codes) > len(self._powers):
+            self._extend(len(codes))
+        salted = self._salted(codes)
+        salted *= self._powers[: len(codes)]
+        sums = np.zeros(len(codes) + 1, np.uint64)
+        np.cumsum(salted, out=sums[1:])
+        hashes = sums[ends]
+        hashes -= sums[starts]
+        hashes *= self._inverses[starts]
+        hashes ^= hashes >> np.uint64(32)  # the slot is taken from the top bits: mix them
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        return np.maximum(hashes, np.uint64(1))
+
+    def _salted(self, codes: NDArray[np.unsignedinteger]) -> Hashes:
+        if codes.dtype.itemsize == 1:
+            return np.take(self._salt, codes)
+        salted: Hashes = self._salt[codes & np.uint32(0xFFFF)]
+        if len(codes) and codes.max() > 0xFFFF:
+            salted += (codes >> np.uint32(16)).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+        return salted
+
+    def _extend(self, size: int) -> None:
+        size = 1 << (size - 1).bit_length()
+        with np.errstate(over="ignore"):
+            self._powers = _powers(self._base, size)
+            self._inverses = _powers(pow(self._base, -1, 1 << 64), size)
+
+
+def _powers(base: int, size: int) -> Hashes:
+    factors = np.full(size, base, np.uint64)
+    factors[0] = 1
+    return np.multiply.accumulate(factors)
+
+
+class HashTable:
+    """Maps hashes to small integers, many at a time; open addressing with linear probing."""
+
+    def __init__(self, capacity: int = 1 << 14) -> None:
+        self._keys = np.zeros(capacity, np.uint64)
+        self._values = np.full(capacity, -1, np.int64)
+        self._size = 0
+
+    def lookup(self, hashes: Hashes) -> Ints:
+        """Return the value of each hash, -1 where it has none."""
+        slots = self._slots(hashes)
+        keys = self._keys[slots]
+        values = self._values[slots]
+        pending = np.flatnonzero((keys != hashes) & (keys != 0))
+        mask = len(self._keys) - 1
+        while len(pending):
+            slots[pending] += 1
+            slots[pending] &= mask
+            slot = slots[pending]
+            keys = self._keys[slot]
+            values[pending] = self._values[slot]
+            pending = pending[(keys != hashes[pending]) & (keys != 0)]
+        return values
+
+    def insert(self, hashes: Hashes, values: Ints) -> None:
+        """Add distinct `hashes` that the table does not have."""
+        while (self._size + len(hashes)) * 3 > len(self._keys):
+            self._grow()
+        self._size += len(hashes)
+        self._place(hashes, values)
+
+    def _place(self, hashes: Hashes, values: Ints) -> None:
+        slots = self._slots(hashes)
+        mask = len(self._keys) - 1
+        pending = np.arange(len(hashes))
+        while len(pending):
+            slot = slots[pending]
+            free = self._keys[slot] == 0
+            self._keys[slot[free]] = hashes[pending[free]]  # of several that want a slot the last one wins
+            won = free & (self._keys[slot] == hashes[pending])
+            self._values[slot[won]] = values[pending[won]]
+            pending = pending[~won]
+            slots[pending] += 1
+            slots[pending] &= mask
+
+    def _slots(self, hashes: Hashes) -> Ints:
+        shift = np.uint64(65 - len(self._keys).bit_length())
+        return (hashes >> shift).astype(np.int64)
+
+    def _grow(self) -> None:
+        used = self._keys != 0
+        keys, values = self._keys[used], self._values[used]
+        self._keys = np.zeros(len(self._keys) * 4, np.uint64)
+        self._values = np.full(len(self._keys), -1, np.int64)
+        self._place(keys, values)
+
+
+def expand(ids: Ints, offsets: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """Replace each id by its row of a ragged table: `values[offsets[id]:offsets[id + 1]]`.
+
+    Returns:
+        The values, int64[m], and for each the position in `ids` that it came from.
+
+    Example:
+        >>> table = np.array([0, 1, 3]), np.array([7, 8, 9])
+        >>> [part.tolist() for part in expand(np.array([1, 0]), *table)]
+        [[8, 9, 7], [0, 0, 1]]
+    """
+    counts = offsets[ids + 1] - offsets[ids]
+    sources = np.repeat(np.arange(len(ids)), counts)
+    firsts = np.cumsum(counts) - counts
+    within = np.arange(len(sources)) - firsts[sources]
+    return values[offsets[ids][sources] + within], sources
+
+
+def count_terms(terms: Ints, chunks: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count how often each term occurs in each chunk, a token of weight w counting w times.
+
+    Args:
+        terms: int64[n], below 2**31.
+        chunks: int64[n], below 2**24.
+        weights: int64[n], 1 to 255.
+
+    Returns:
+        Terms, chunks and term frequencies of the postings, ordered by term, then chunk.
+
+    Example:
+        >>> [a.tolist() for a in count_terms(np.array([5, 3, 5]), np.array([0, 1, 0]), np.array([1, 2, 1]))]
+        [[3, 5], [1, 0], [2, 2]]
+    """
+    if not len(terms):
+        return terms, chunks, weights
+    keys = (terms << 32) | (chunks << 8) | weights
+    keys.sort()
+    postings = keys >> 8
+    firsts = np.flatnonzero(np.concatenate([[True], postings[1:] != postings[:-1]]))
+    frequencies = np.add.reduceat(keys & 0xFF, firsts)
+    postings = postings[firsts]
+    return postings >> 24, postings & 0xFFFFFF, frequencies
+
+
+def group_by_term(
+    runs: Sequence[tuple[NDArray[np.integer], NDArray[np.uint32], NDArray[np.uint16]]], size: int
+) -> tuple[Ints, NDArray[np.uint32], NDArray[np.uint16]]:
+    """Merge runs of postings, each ordered by term, into one, in time linear in their number.
+
+    Args:
+        runs: Terms, chunks and term frequencies; within a term, earlier runs have the lower chunks.
+        size: How many terms there are.
+
+    Returns:
+        Offsets int64[size + 1] of each term's postings, their chunks and term frequencies.
+    """
+    counts = np.zeros(size, np.int64)
+    for terms, _, _ in runs:
+        counts += np.bincount(terms, minlength=size)
+    offsets = np.zeros(size + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    chunks = np.empty(int(offsets[-1]), np.uint32)
+    frequencies = np.empty(len(chunks), np.uint16)
+    cursor = offsets[:-1].copy()
+    for terms, run_chunks, run_frequencies in runs:
+        if not len(terms):
+            continue
+        firsts = np.flatnonzero(np.concatenate([[True], terms[1:] != terms[:-1]]))
+        present = terms[firsts]
+        sizes = np.diff(np.append(firsts, len(terms)))
+        places = np.arange(len(terms)) + np.repeat(cursor[present] - firsts, sizes)
+        chunks[places] = run_chunks
+        frequencies[places] = run_frequencies
+        cursor[present] += sizes
+    return offsets, chunks, frequencies
+
+
+def saturate(
+    frequencies: NDArray[np.unsignedinteger], norms: NDArray[np.float64], weight: float
+) -> NDArray[np.float64]:
+    """Return BM25's `weight * tf / (tf + norm)` for each posting.
+
+    Args:
+        frequencies: Term frequencies, [n].
+        norms: `k1 * (1 - b + b * length / average)` of each posting's chunk, float64[n].
+        weight: The term's idf times its weight in the question.
+    """
+    impacts = frequencies.astype(np.float64)
+    norms = norms + impacts
+    impacts *= weight
+    impacts /= norms
+    return impacts
+
+
+def top_k(scores: NDArray[np.float64], k: int) -> Ints:
+    """Return the positions of the `k` best scores above 0, best first, and of all that tie with the last.
+
+    Equal scores stand in order of position. The k-th best block maximum bounds the k-th best score from
+    below, so that only a few scores are ever sorted.
+
+    Example:
+        >>> top_k(np.array([0.0, 2.0, 3.0, 2.0]), 2).tolist()
+        [2, 1, 3]
+    """
+    threshold = _lower_bound(scores, k)
+    found = np.flatnonzero(scores >= threshold) if threshold > 0 else np.flatnonzero(scores > 0)
+    if len(found) > k:
+        values = scores[found]
+        kth = np.partition(values, len(values) - k)[len(values) - k]
+        found = found[values >= kth]
+    return found[np.argsort(-scores[found], kind="stable")]
+
+
+def _lower_bound(scores: NDArray[np.float64], k: int) -> float:
+    blocks = len(scores) // _BLOCK
+    if blocks <= k:
+        return 0.0
+    maxima = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    return float(np.partition(maxima, blocks - k)[blocks - k])

@@ -1,0 +1,90 @@
+"""Segments -> one segment, and when to do so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from firstlight.lexical.kernels import group_by_term
+from firstlight.lexical.segment import Segment, make_segment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Dead = NDArray[np.bool_] | None
+
+MOST_SEGMENTS = 16
+_MERGED_AT_ONCE = 9  # leaves half of the segments, so that the next merge is as far away again
+
+
+def plan_merge(sizes: Sequence[int]) -> range | None:
+    """Choose which neighbouring segments to merge now: the ones that are cheapest together.
+
+    Args:
+        sizes: How large each segment is, in the order of their ids.
+
+    Returns:
+        Their positions, or None while there are few enough.
+
+    Example:
+        >>> plan_merge([5] * 16), plan_merge([100] * 8 + [5] * 9)
+        (None, range(8, 17))
+    """
+    if len(sizes) <= MOST_SEGMENTS:
+        return None
+    first = min(
+        range(len(sizes) - _MERGED_AT_ONCE + 1),
+        key=lambda start: sum(sizes[start : start + _MERGED_AT_ONCE]),
+    )
+    return range(first, first + _MERGED_AT_ONCE)
+
+
+def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
+    """Merge segments into the one that a fresh build of their living chunks gives.
+
+    Args:
+        parts: Segments in the order of their ids, which do not interleave, each with bool[n], true where
+            a chunk is dead, or None.
+    """
+    alive = [_alive(segment, dead) for segment, dead in parts]
+    ids = np.concatenate([np.empty(0, np.int64), *(s.ids[a] for (s, _), a in zip(parts, alive, strict=True))])
+    if (np.diff(ids) <= 0).any():
+        raise ValueError("the ids of the segments interleave")
+    lengths = [segment.lengths[keep] for (segment, _), keep in zip(parts, alive, strict=True)]
+    living = [_living(segment, keep) for (segment, _), keep in zip(parts, alive, strict=True)]
+    terms = sorted(set().union(*(names for names, *_ in living)))
+    rank = {term: number for number, term in enumerate(terms)}
+    runs, first = [], 0
+    for (names, numbers, chunks, frequencies), keep in zip(living, alive, strict=True):
+        ranks = np.fromiter(map(rank.__getitem__, names), np.int32, len(names))
+        runs.append((ranks[numbers], chunks + np.uint32(first), frequencies))
+        first += int(keep.sum())
+    all_lengths = np.concatenate([np.empty(0, np.uint32), *lengths])
+    return make_segment(ids, all_lengths, terms, group_by_term(runs, len(terms)))
+
+
+def _alive(segment: Segment, dead: Dead) -> NDArray[np.bool_]:
+    return np.ones(len(segment), np.bool_) if dead is None else ~dead
+
+
+def _living(
+    segment: Segment, alive: NDArray[np.bool_]
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
+    """Return the terms of the living chunks, and their postings.
+
+    Of each posting: its term's number, its chunk's new position, and its frequency.
+    """
+    sizes = np.diff(segment.offsets)
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    position = np.cumsum(alive) - 1
+    keep = alive[segment.chunks]
+    numbers = numbers[keep]
+    present = np.zeros(len(sizes), np.bool_)
+    present[numbers] = True
+    renumbered = np.cumsum(present) - 1
+    names = [name for name, here in zip(segment.terms(), present.tolist(), strict=True) if here]
+    chunks = position[segment.chunks[keep]].astype(np.uint32)
+    return names, renumbered[numbers], chunks, segment.frequencies[keep].astype(np.uint16)

@@ -1,0 +1,112 @@
+"""Texts -> term ids, many at a time: words are hashed, and each distinct word is analysed once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from firstlight.lexical.analysis import terms_of_many
+from firstlight.lexical.characters import classify, code_points
+from firstlight.lexical.kernels import HashTable, SpanHasher, expand, word_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+# Ends every text of a batch: no word, pair or joiner reaches across it.
+_SEPARATOR = "\n"
+
+
+class Tokens(NamedTuple):
+    """The tokens of some texts: the term and the text of each, and each text's length in words."""
+
+    terms: Ints
+    texts: Ints
+    lengths: Ints
+
+
+class Tokenizer:
+    """Gives terms small integer ids, in the order in which they are first met.
+
+    Attributes:
+        terms: The terms met so far; a term's id is its position.
+
+    Example:
+        >>> tokenizer = Tokenizer()
+        >>> tokens = tokenizer.tokenize(["drain nodes", "a node"], "en")
+        >>> [tokenizer.terms[term] for term in tokens.terms.tolist()], tokens.texts.tolist()
+        (['drain', 'node', 'a', 'node'], [0, 0, 1, 1])
+    """
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self._ids: dict[str, int] = {}
+        self._hasher = SpanHasher(np.frombuffer(os.urandom(8 * 0x10001), np.uint64))
+        self._vocabularies: dict[str, _Vocabulary] = {}
+
+    def tokenize(self, texts: Sequence[str], language: str) -> Tokens:
+        """Return the tokens of `texts`, all in one Latin-script language."""
+        joined = _SEPARATOR.join(texts)
+        codes = code_points(joined)
+        starts, ends = word_spans(classify(codes))
+        vocabulary = self._vocabularies.get(language)
+        if vocabulary is None:
+            vocabulary = self._vocabularies[language] = _Vocabulary(language)
+        hashes = self._hasher.hash(codes, starts, ends)
+        words = vocabulary.lookup(hashes)
+        missing = np.flatnonzero(words < 0)
+        if len(missing):
+            _, firsts = np.unique(hashes[missing], return_index=True)
+            new = missing[np.sort(firsts)]  # in reading order: ids do not depend on the hashes
+            written = [joined[s:e] for s, e in zip(starts[new].tolist(), ends[new].tolist(), strict=True)]
+            vocabulary.add(hashes[new], written, self._term_id)
+            words[missing] = vocabulary.lookup(hashes[missing])
+        return self._tokens(vocabulary, words, starts, texts)
+
+    def _tokens(self, vocabulary: _Vocabulary, words: Ints, starts: Ints, texts: Sequence[str]) -> Tokens:
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(_SEPARATOR)
+        bounds = np.searchsorted(starts, np.cumsum(sizes))
+        counts = np.diff(bounds, prepend=0)
+        text_of_word = np.repeat(np.arange(len(texts)), counts)
+        counted = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(vocabulary.counted[words], out=counted[1:])
+        lengths = counted[bounds] - counted[bounds - counts]
+        terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
+        return Tokens(terms, text_of_word[sources], lengths)
+
+    def _term_id(self, term: str) -> int:
+        found = self._ids.get(term)
+        if found is None:
+            found = self._ids[term] = len(self.terms)
+            self.terms.append(term)
+        return found
+
+
+class _Vocabulary:
+    """The distinct words of one language, as written, and the ids of each one's terms: a ragged table."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._table = HashTable()
+        self.offsets = np.zeros(1, np.int64)
+        self.terms = np.empty(0, np.int64)
+        self.counted = np.empty(0, np.int64)
+
+    def lookup(self, hashes: NDArray[np.uint64]) -> Ints:
+        return self._table.lookup(hashes)
+
+    def add(self, hashes: NDArray[np.uint64], written: list[str], term_id: Callable[[str], int]) -> None:
+        analysed = terms_of_many(written, self._language)
+        first = len(self.counted)
+        self._table.insert(hashes, np.arange(first, first + len(hashes)))
+        sizes = np.fromiter((len(found.terms) for found in analysed), np.int64, len(analysed))
+        ids = [term_id(term) for found in analysed for term in found.terms]
+        self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
+        self.terms = np.concatenate([self.terms, np.array(ids, np.int64)])
+        counted = np.fromiter((found.counted for found in analysed), np.int64, len(analysed))
+        self.counted = np.concatenate([self.counted, counted])
