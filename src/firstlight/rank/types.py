@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from firstlight.rank.json import plain, rounded
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_SHOWN = 3  # hits in the repr of results
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,31 @@ class Hit:
     highlights: tuple[tuple[int, int], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the hit in its one JSON shape (values of the payload are JSON's own)."""
-        raise NotImplementedError
+        """Return the hit in its one JSON shape.
+
+        Scores are rounded to 6 decimals; dates of the payload become ISO strings, and what JSON cannot say
+        (NaN, infinity) null. `highlights` serve rendering here, and are not part of the shape.
+        """
+        return {
+            "rank": self.rank,
+            "id": self.id,
+            "path": self.path,
+            "title": self.title,
+            "headings": list(self.headings),
+            "start": self.start,
+            "end": self.end,
+            "line_start": self.line_start,
+            "line_end": self.line_end,
+            "text": self.text,
+            "snippet": self.snippet,
+            "score": rounded(self.score),
+            "scores": {name: rounded(score) for name, score in self.scores.items()},
+            "matched": list(self.matched),
+            "unmatched": list(self.unmatched),
+            "payload": {str(name): plain(value) for name, value in self.payload.items()},
+            "stale": self.stale,
+            "also_in": list(self.also_in),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +125,22 @@ class Results(Sequence[Hit]):
     def __len__(self) -> int:
         return len(self.hits)
 
+    def __repr__(self) -> str:
+        shown = [f"{hit.path}:{hit.line_start} {hit.score:.3f}" for hit in self.hits[:_SHOWN]]
+        if len(self.hits) > _SHOWN:
+            shown.append(f"{len(self.hits) - _SHOWN} more")
+        count = f"{len(self.hits)} hit{'' if len(self.hits) == 1 else 's'}"
+        return f"<Results {self.query!r} {self.mode}: {count}{': ' if shown else ''}{', '.join(shown)}>"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the results in their one JSON shape."""
-        raise NotImplementedError
+        """Return the results in their one JSON shape, which `json.dumps(..., allow_nan=False)` takes."""
+        return {
+            "query": self.query,
+            "mode": self.mode,
+            "embedded": self.embedded,
+            "total": self.total,
+            "model": self.model,
+            "generation": self.generation,
+            "reason": self.reason,
+            "hits": [hit.to_dict() for hit in self.hits],
+        }
