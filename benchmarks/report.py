@@ -69,3 +69,25 @@ def show(report: Report) -> None:
         print(goal.line())
     for what, why in report.skipped.items():
         print(f"skipped {what}: {why}")
+
+
+def ratio_goals(
+    figures: Mapping[str, Mapping[str, float]],
+    what: str,
+    least: Mapping[str, float],
+    *,
+    ours: str = "firstlight",
+) -> list[Goal]:
+    """Return goals of the kind "at least so many times faster than each peer", by medians."""
+    if ours not in figures:
+        return []
+    return [
+        Goal(
+            f"{what}: times faster than {peer}",
+            figures[peer]["median_s"] / figures[ours]["median_s"],
+            bound,
+            at_least=True,
+        )
+        for peer, bound in least.items()
+        if peer in figures
+    ]

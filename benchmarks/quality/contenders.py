@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks import machine, places, testsets
@@ -78,7 +79,4 @@ def rank_ours(name: str, indexed: units.Units) -> Rankings:
 
 def _rank(engine: Engine, name: str, indexed: units.Units) -> Rankings:
     questions = testsets.load(name).questions
-    return {
-        id_: indexed.rank(lambda depth, asked=question: engine.search(asked, depth))  # type: ignore[misc]
-        for id_, question in questions.items()
-    }
+    return {id_: indexed.rank(partial(engine.search, question)) for id_, question in questions.items()}

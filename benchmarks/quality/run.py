@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks import testsets
 from benchmarks.metrics import mean, mean_ndcg
-from benchmarks.quality import contenders, units
+from benchmarks.quality import contenders, table, units
 from benchmarks.report import Goal, Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from benchmarks.options import Options
 
 PEERS = ("bm25s", "fts5", "tantivy")
 TOLERANCE = 0.005
@@ -28,6 +30,17 @@ SETUP = {
 def measure(names: Sequence[str], *, only: str | None = None) -> dict[str, dict[str, float]]:
     """Return nDCG@10 by collection and contender; a peer's set-ups also by themselves, as `peer/set-up`."""
     return {name: _collection(name, only) for name in names}
+
+
+def run(options: Options) -> Report:
+    """Compare on all collections, judge, and write the table."""
+    only = options.only[0] if options.only else None
+    figures = measure(testsets.NAMES, only=only)
+    if only:
+        return Report("quality", SETUP, {"ndcg@10": figures})
+    outcome = report(testsets.NAMES, figures)
+    table.write(outcome, quick=options.quick)
+    return outcome
 
 
 def report(names: Sequence[str], figures: dict[str, dict[str, float]]) -> Report:

@@ -1,0 +1,78 @@
+"""Building indexes of up to 500,000 chunks, each in a process of its own: time and peak memory.
+
+`python -m benchmarks.speed.scale NUMBER` is that process.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from benchmarks import places, texts
+from benchmarks.report import Goal, Report
+
+if TYPE_CHECKING:
+    from benchmarks.options import Options
+
+SIZES = (100_000, 200_000, 500_000)
+QUICK_SIZES = (2_000, 4_000)
+PEAK = 3.0  # GB
+TOLERANCE = 1.25
+
+
+def run(options: Options) -> Report:
+    """Build each size in a fresh process, reading the chunks from a file as it goes."""
+    sizes = QUICK_SIZES if options.quick else SIZES
+    figures = {f"{size} chunks": _child(size) for size in sizes} if options.wants("firstlight") else {}
+    goals = []
+    if figures:
+        first, last = (figures[f"{size} chunks"] for size in (sizes[0], sizes[-1]))
+        growth = (last["seconds"] / first["seconds"]) / (sizes[-1] / sizes[0])
+        goals = [
+            Goal(f"peak memory of building {sizes[-1]} chunks, GB", last["peak_gb"], PEAK),
+            Goal(f"time of {sizes[-1]} chunks by that of {sizes[0]}, by their number", growth, TOLERANCE),
+        ]
+    setup = {
+        "firstlight": "segments in batches of 8 MB, merged by plan; reading the chunks from a file is included"
+    }
+    return Report("speed.scale", setup, figures, goals)
+
+
+def _child(size: int) -> dict[str, float]:
+    texts.prepare(size)
+    command = [sys.executable, "-m", "benchmarks.speed.scale", str(size)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=places.ROOT)
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
+
+
+def _measure(size: int) -> dict[str, float]:
+    from benchmarks.engines.ours import Firstlight
+    from firstlight.lexical.types import Indexable
+
+    engine = Firstlight()
+    before = _peak()
+    start = perf_counter()
+    engine.build_items(Indexable(text) for text in texts.stream(size))
+    seconds = perf_counter() - start
+    start = perf_counter()
+    engine.search("the first question after building", 10)
+    return {
+        "seconds": round(seconds, 3),
+        "first_question_s": round(perf_counter() - start, 4),
+        "peak_gb": round(_peak(), 3),
+        "peak_before_gb": round(before, 3),
+    }
+
+
+def _peak() -> float:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(int(sys.argv[1]))))
