@@ -1,1 +1,67 @@
-"""."""
+"""Bytes become documents, and documents chunks. Names are imported on first use: search needs few of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firstlight.text.chunks import chunk_markdown, chunk_text
+    from firstlight.text.document import (
+        ReadDocument,
+        chunk_document,
+        parse_content,
+        parse_document,
+        read_document,
+    )
+    from firstlight.text.files import DEFAULT_EXTENSIONS, Walk, walk
+    from firstlight.text.front_matter import FrontMatter, split_front_matter
+    from firstlight.text.pages import split_pages
+    from firstlight.text.read import MAX_BYTES, FileContent, decode, read_file
+    from firstlight.text.tokens import est_tokens
+    from firstlight.text.types import Chunk, Document, FileEntry, Skipped
+
+__all__ = [
+    "DEFAULT_EXTENSIONS",
+    "MAX_BYTES",
+    "Chunk",
+    "Document",
+    "FileContent",
+    "FileEntry",
+    "FrontMatter",
+    "ReadDocument",
+    "Skipped",
+    "Walk",
+    "chunk_document",
+    "chunk_markdown",
+    "chunk_text",
+    "decode",
+    "est_tokens",
+    "parse_content",
+    "parse_document",
+    "read_document",
+    "read_file",
+    "split_front_matter",
+    "split_pages",
+    "walk",
+]
+
+_MODULES = {
+    "chunks": ("chunk_markdown", "chunk_text"),
+    "document": ("ReadDocument", "chunk_document", "parse_content", "parse_document", "read_document"),
+    "files": ("DEFAULT_EXTENSIONS", "Walk", "walk"),
+    "front_matter": ("FrontMatter", "split_front_matter"),
+    "pages": ("split_pages",),
+    "read": ("MAX_BYTES", "FileContent", "decode", "read_file"),
+    "tokens": ("est_tokens",),
+    "types": ("Chunk", "Document", "FileEntry", "Skipped"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
