@@ -45,7 +45,7 @@ def parse_document(path: str, text: str) -> Document:
         DocumentError: Its front matter is damaged; `error.path` is `path`.
 
     Example:
-        >>> document = parse_document("ops/drain.md", "---\\narea: platform\n---\n# Drain\n")
+        >>> document = parse_document("ops/drain.md", "---\narea: platform\n---\n# Drain\n")
         >>> document.title, document.fields, document.text[document.body_start :]
         ('Drain', {'area': 'platform'}, '# Drain\n')
     """

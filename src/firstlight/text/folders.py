@@ -36,7 +36,7 @@ _Chain = tuple[tuple[int, str, Rules], ...]
 
 @dataclass(slots=True)
 class Finder:
-    """One walk of the folder `top`, a real path. A prefix is a path below it with its slash; `""` is the root."""
+    """One walk of the folder `top`, a real path; a prefix is a path below it with its slash, or `""`."""
 
     top: str
     wanted: frozenset[str]
@@ -50,8 +50,8 @@ class Finder:
     entered: dict[str, str] = field(default_factory=dict)  # real path of a folder -> its prefix
 
     def run(self) -> None:
-        """Walk what has a name of its own, then follow links: to folders first, which may hold more of
-        them.""" self._enter("", self.top, _rules_around(self.top))
+        """Walk what has a name of its own, then follow links: to folders first, which may hold more."""
+        self._enter("", self.top, _rules_around(self.top))
         to_files: list[tuple[str, str, _Chain]] = []
         while self.links:
             links, self.links = sorted(self.links, key=lambda link: link[0]), []

@@ -68,7 +68,7 @@ def split_front_matter(text: str) -> FrontMatter:
         >>> matter.fields
         {'title': 'Drain', 'reviewed': datetime.date(2024, 5, 1)}
         >>> matter.lines, matter.end
-        ({'title': 2, 'reviewed': 3}, 43)
+        ({'title': 2, 'reviewed': 3}, 42)
     """
     if text.startswith("---") and (match := _YAML_OPEN.match(text)):
         return _split_yaml(text, match.end())

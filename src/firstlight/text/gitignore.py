@@ -49,8 +49,7 @@ class Rules:
     ignores: tuple[bool, ...]
 
     def decide(self, path: str, *, folder: bool = False) -> bool | None:
-        """Return True if the last rule that matches ignores `path`, False if it includes it, None without
-        one.
+        """Return whether the last rule that matches `path` ignores it; None without one.
 
         Example:
             >>> rules = parse_rules(["*.md", "!keep.md", "out/"])

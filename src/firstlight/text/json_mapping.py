@@ -71,9 +71,9 @@ def _line(text: str, position: int) -> int:
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type:
-        ignore[func-returns-value] raise ValueError(f"the key {twice!r} is there twice")
+        names = [key for key, _ in pairs]
+        twice = next(key for key in value if names.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
     return value
 
 

@@ -7,6 +7,7 @@ and a key keeps its line and its spelling.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,6 +28,13 @@ _MERGE = "<<"
 _TAG = "tag:yaml.org,2002:"
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # without libyaml, slower but equal
 _RESOLVERS: dict[str, list[tuple[str, Any]]] = _Loader.yaml_implicit_resolvers
+_TAGGED: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+    "timestamp": (date,),
+}
 _CONTAINER_TAGS = {dict: (None, "!", f"{_TAG}map"), list: (None, "!", f"{_TAG}seq")}
 
 
@@ -122,11 +130,10 @@ class _Reader:
     def _tagged(self, event: Any) -> object:
         """Construct a scalar with an explicit tag; only YAML's own plain types have one."""
         name = event.tag.removeprefix(_TAG)
-        kinds = {"int": int, "float": (int, float), "bool": bool, "null": type(None), "timestamp": object}
-        if name not in kinds or not event.tag.startswith(_TAG):
+        if name not in _TAGGED or not event.tag.startswith(_TAG):
             self._refuse(event, f"the tag {event.tag!r} is not allowed: front matter holds plain values")
         value = _plain(event.value, self.loader)
-        if isinstance(value, str) or not isinstance(value, kinds[name]):
+        if isinstance(value, str) or not isinstance(value, _TAGGED[name]):
             self._refuse(event, f"{event.value[:60]!r} is not a YAML {name}")
         return float(value) if name == "float" and isinstance(value, int) else value
 
@@ -180,8 +187,7 @@ class _Reader:
             frame.key = None
 
     def _set(self, frame: _Frame, key: str, value: object, event: Any) -> None:
-        assert isinstance(frame.value, dict)
-        if key != _MERGE:
+        if key != _MERGE and isinstance(frame.value, dict):
             frame.value[key] = value
             return
         others = value if isinstance(value, list) else [value]
