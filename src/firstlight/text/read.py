@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import hashlib
 import os
 import stat
@@ -31,7 +32,8 @@ _BOMS = (
 _BOM = "\ufeff"
 _DECLARE = 'if it is text in another encoding, declare it, for example encoding = "{}"'
 # Never wait for a FIFO's other end, never become a terminal's owner, never leak into a child.
-_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,9 @@ def read_file(root: str | Path, path: str, *, max_bytes: int = MAX_BYTES) -> Fil
         DocumentError: It is missing, unreadable, no regular file, too large, outside the root, or does not
             hold still; `error.path` is `path`.
     """
-    top = os.path.realpath(root)
     try:
         for _ in range(2):  # a second try: editors save in an instant
-            content = _read_once(top, path, max_bytes)
+            content = _read_once(str(root), path, max_bytes)
             if content is not None:
                 return content
     except OSError as error:
@@ -96,26 +97,53 @@ def read_file(root: str | Path, path: str, *, max_bytes: int = MAX_BYTES) -> Fil
     raise DocumentError("changed while it was being read: sync again once it holds still", path=path)
 
 
-def _read_once(top: str, path: str, max_bytes: int) -> FileContent | None:
-    real = os.path.realpath(os.path.join(top, path), strict=True)  # noqa: PTH118 - paths stay strings here
-    if os.path.commonpath((top, real)) != top:
-        raise DocumentError("leads out of the folder; only files inside it are read", path=path)
-    if not stat.S_ISREG(os.lstat(real).st_mode):  # before opening: opening a device can have effects
-        raise DocumentError("is not a regular file", path=path)
-    descriptor = os.open(real, _OPEN_FLAGS | os.O_NOFOLLOW)
-    with open(descriptor, "rb") as handle:  # noqa: PTH123 - owns the descriptor
-        before = os.fstat(descriptor)
-        # A folder on the way may have become a link since: what was opened must still be what lies at a
-        # path without links.
-        if os.path.realpath(real) != real or not os.path.samestat(os.lstat(real), before):
-            return None
+def _read_once(root: str, path: str, max_bytes: int) -> FileContent | None:
+    """Read the file, or return None if it did not hold still."""
+    with open(_open_below(root, path), "rb") as handle:
+        before = os.fstat(handle.fileno())
+        if not stat.S_ISREG(before.st_mode):
+            raise DocumentError("is not a regular file", path=path)
         if before.st_size > max_bytes:
             raise DocumentError(_too_large(before.st_size, max_bytes), path=path)
-        data = handle.read(max_bytes + 1)
-        after = os.fstat(descriptor)
+        data = handle.read(before.st_size + 1)  # one more, to notice that it grew
+        after = os.fstat(handle.fileno())
     if len(data) != after.st_size or _version(before) != _version(after):
         return None
     return FileContent(path, data, hashlib.sha256(data).digest(), after.st_size, after.st_mtime_ns)
+
+
+def _open_below(root: str, path: str) -> int:
+    """Open `path` below `root`; where a link is on the way, what it leads to, if that is inside too."""
+    parts = path.split("/")
+    if not {"", ".", ".."}.intersection(parts):
+        try:
+            return _open_without_links(root, parts, path)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                raise
+    top = os.path.realpath(root)
+    real = os.path.realpath(f"{top}/{path}", strict=True)
+    inside = top.rstrip("/") + "/"
+    if not real.startswith(inside):
+        raise DocumentError("leads out of the folder; only files inside it are read", path=path)
+    return _open_without_links(top, real.removeprefix(inside).split("/"), path)
+
+
+def _open_without_links(root: str, parts: list[str], path: str) -> int:
+    """Open a file component by component: nobody can slip in a link between a check and the opening."""
+    *folders, name = parts
+    folder = os.open(root, _FOLDER_FLAGS)
+    try:
+        for part in folders:
+            inner = os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        mode = os.lstat(name, dir_fd=folder).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):  # opening a device can have effects
+            raise DocumentError("is not a regular file", path=path)
+        return os.open(name, _FILE_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _version(status: os.stat_result) -> tuple[int, int]:
