@@ -1,0 +1,77 @@
+"""Where a text may be cut: what the chunker knows of a document, in UTF-8 bytes.
+
+Sizes are estimated from bytes and pyromark counts in bytes, so everything between parsing and the finished chunks is in
+bytes; only the finished chunks are turned into code points.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["BLOCK", "PAGE", "Layout", "encode", "plain_layout", "points"]
+
+# The rank of a cut: the lower, the better. 1 to 6 are headings of that level.
+PAGE = 1  # a form feed in plain text
+BLOCK = 7  # between two blocks of the document; one more for every list or quote around it
+
+_BLANK_LINES = re.compile(rb"(?>\r\n|\n|\r)(?>[ \t\v]*(?>\r\n|\n|\r))+|(?=\f)")
+_FORM_FEED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places where a document may be cut, and the stretches in which it may not.
+
+    Attributes:
+        data: The whole document in UTF-8 (lone surrogates pass).
+        start: Where its body begins.
+        cuts: The beginnings of blocks, ascending; none inside an atom, none between a heading and its block.
+        ranks: How good a cut each of them is: the lower, the better.
+        atoms: What may not be split (code, tables), as (start, end), ascending and apart.
+        glue: (start, end) from the first of some headings to the block after them: a cut at `end` would leave a
+            heading at the end of a chunk.
+        headings: (offset, level, plain text) of the headings outside lists and quotes.
+    """
+
+    data: bytes
+    start: int
+    cuts: list[int]
+    ranks: list[int]
+    atoms: list[tuple[int, int]] = field(default_factory=list)
+    glue: list[tuple[int, int]] = field(default_factory=list)
+    headings: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+def encode(text: str) -> bytes:
+    """Return `text` in UTF-8; a lone surrogate becomes three bytes, as U+FFFD would."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def points(data: bytes, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the offsets of bytes in `data` as offsets of code points."""
+    found = {}
+    if data.isascii():
+        return {offset: offset for offset in offsets}
+    last = count = 0
+    for offset in sorted(set(offsets)):
+        count += len(data[last:offset].decode("utf-8", "surrogatepass"))
+        last = offset
+        found[offset] = count
+    return found
+
+
+def plain_layout(text: str, start: int = 0) -> Layout:
+    """Return the layout of a text without markup: paragraphs part at blank lines, pages at form feeds."""
+    data = encode(text)
+    body = len(encode(text[:start]))
+    cuts: dict[int, int] = {}
+    for match in _BLANK_LINES.finditer(data, body):
+        at = match.end()
+        if body < at < len(data):
+            cuts[at] = PAGE if data[at] == _FORM_FEED else BLOCK
+    return Layout(data, body, list(cuts), list(cuts.values()))

@@ -1,0 +1,110 @@
+"""The layout of a Markdown document: which of its blocks may be split, and where it may be cut."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from firstlight.text.blocks import line_end, parse, unify_line_ends
+from firstlight.text.html_spans import matched_spans
+from firstlight.text.layout import BLOCK, Layout, encode
+
+if TYPE_CHECKING:
+    from firstlight.text.blocks import RawBlock
+
+__all__ = ["markdown_layout"]
+
+_MAX_DEPTH = 60  # deeper containers are ranked alike
+_RAW_HTML = re.compile(rb"<(?:table|pre|script|style|textarea)\b", re.IGNORECASE)
+_TABLE_OR_PRE = re.compile(rb"<(?:table|pre)\b", re.IGNORECASE)
+
+
+def markdown_layout(text: str, start: int = 0) -> Layout:
+    """Return the layout of a Markdown document whose body begins at `start`."""
+    data = encode(text)
+    body = len(data) - len(encode(text[start:])) if start else 0
+    inline_html = _TABLE_OR_PRE.search(data, body) is not None
+    found, inline = parse(text, data, start, body, inline_html=inline_html)
+    atoms = _atoms(data, found, inline if inline_html else None)
+    cuts, ranks, glue = _cuts(found, body, len(data))
+    if inline_html:
+        cuts, ranks = _outside(atoms, cuts, ranks)
+    headings = [(block.line, block.level, block.text) for block in found if block.level and not block.depth]
+    return Layout(data, body, cuts, ranks, atoms, glue, headings)
+
+
+def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    """Return where blocks begin, how good a cut each is, and where headings forbid one."""
+    cuts: list[int] = []
+    ranks: list[int] = []
+    glue: list[tuple[int, int]] = []
+    heading = -1  # where a run of headings began that no block has followed yet
+    last = body
+    opened = False
+    for kind, line, _, _, depth, level, _ in found:
+        if heading >= 0 and not level:
+            glue.append((heading, line))
+        elif heading < 0 and line > last and not opened:
+            cuts.append(line)
+            ranks.append(level if level and not depth else BLOCK + min(depth, _MAX_DEPTH))
+        last = line
+        opened = kind in ("item", "quote")  # what they begin with stays with their marker
+        if not level:
+            heading = -1
+        elif heading < 0:
+            heading = line
+    if heading >= 0:
+        glue.append((heading, size))
+    return cuts, ranks, glue
+
+
+def _atoms(data: bytes, found: list[RawBlock], inline: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
+    """Return what may not be split, in whole lines; `inline` is None where there is no HTML table or `<pre>`."""
+    lines = unify_line_ends(data)
+    atoms = []
+    html = []
+    for kind, line, start, end, *_ in found:
+        if kind in ("code", "table"):
+            atoms.append((line, line_end(data, lines, end)))
+        elif kind == "html":
+            html.append((start, end))
+            if _RAW_HTML.search(data, start, end):
+                atoms.append((line, line_end(data, lines, end)))
+    if inline is None:
+        return atoms
+    spans = sorted(matched_spans(data, sorted(html + inline)))
+    return _merged(sorted(atoms + _whole_lines(data, lines, spans)))
+
+
+def _whole_lines(data: bytes, lines: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Widen `spans` to whole lines; what an earlier one covers by then is left out, so that no line is read twice."""
+    whole: list[tuple[int, int]] = []
+    covered = 0
+    for start, end in spans:
+        if end > covered:
+            line = start if start < covered else lines.rfind(b"\n", covered, start) + 1 or covered
+            covered = line_end(data, lines, end)
+            whole.append((line, covered))
+    return whole
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _outside(atoms: list[tuple[int, int]], cuts: list[int], ranks: list[int]) -> tuple[list[int], list[int]]:
+    """Leave out the cuts inside atoms: an HTML table can hold blocks."""
+    starts = [start for start, _ in atoms]
+    kept = []
+    for cut, rank in zip(cuts, ranks, strict=True):
+        before = bisect_left(starts, cut) - 1
+        if before < 0 or cut >= atoms[before][1]:
+            kept.append((cut, rank))
+    return [cut for cut, _ in kept], [rank for _, rank in kept]

@@ -1,0 +1,120 @@
+"""Where sentences begin, without a model and without knowing the language."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["sentence_starts", "sentences"]
+
+# A run of terminators is tried once, from its first: the look-behind and the possessive quantifiers keep a million
+# full stops linear.
+_STOPS = ".!?…؟۔।॥։።။។"
+_WIDE_STOPS = "。！？｡．"
+_BOUNDARY = re.compile(
+    rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)[\"'”’»)\]*_`]*+\s++"
+    rf"|(?<![{_WIDE_STOPS}])[{_WIDE_STOPS}]++[」』”’）\"')]*+\s*+"
+    r"|(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)\s*+"  # a blank line
+    r"|(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]) ++"  # Thai, Lao, Burmese, Khmer: a space ends a phrase
+)
+_ABBREVIATIONS = frozenset(
+    [
+        "al",
+        "approx",
+        "art",
+        "bzw",
+        "ca",
+        "cf",
+        "ch",
+        "co",
+        "corp",
+        "dept",
+        "dr",
+        "ed",
+        "eds",
+        "eg",
+        "e.g",
+        "eq",
+        "esp",
+        "est",
+        "etc",
+        "fig",
+        "figs",
+        "gen",
+        "i.e",
+        "ie",
+        "inc",
+        "jr",
+        "lt",
+        "ltd",
+        "m",
+        "mm",
+        "mr",
+        "mrs",
+        "ms",
+        "no",
+        "nos",
+        "nr",
+        "op",
+        "p",
+        "pp",
+        "prof",
+        "rev",
+        "sec",
+        "sen",
+        "sr",
+        "st",
+        "str",
+        "u.a",
+        "univ",
+        "usw",
+        "v",
+        "vgl",
+        "vol",
+        "vs",
+        "z.b",
+        "d.h",
+        "resp",
+    ]
+)
+_LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*\Z")
+_LONGEST_WORD = 16  # characters looked at before a full stop: longer than any abbreviation
+
+
+def sentence_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Return the offsets inside `text[start:end]` at which a new sentence begins, `start` and `end` excluded.
+
+    A sentence ends at a terminator of any script, after its closing quotes and the white space that follows, and at a
+    blank line. `e.g.`, `Dr.`, initials, decimals, and a full stop before a small letter end none.
+
+    Example:
+        >>> text = "Ask Dr. Who. It is 3.14, e.g. here! 水。火。"
+        >>> [text[a:b] for a, b in sentences(text)]
+        ['Ask Dr. Who. ', 'It is 3.14, e.g. here! ', '水。', '火。']
+    """
+    stop = len(text) if end is None else end
+    found = []
+    for match in _BOUNDARY.finditer(text, start, stop):
+        at = match.end()
+        if at < stop and (match["stop"] is None or _ends_sentence(text, start, match)):
+            found.append(at)
+    return found
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of `text` as (start, end); together they cover it."""
+    edges = [0, *sentence_starts(text), len(text)]
+    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    if text[match.end()].islower():
+        return False
+    if match["stop"] != ".":
+        return True
+    at = match.start()
+    word = _LAST_WORD.search(text, max(start, at - _LONGEST_WORD), at)
+    if word is None:
+        return True
+    last = word[0]
+    initial = len(last) == 1 and last.isalpha() and last.isupper() and last != "I"
+    return not initial and last.casefold() not in _ABBREVIATIONS
