@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-_CACHE_BYTES = 128 << 20
+_CACHE_BYTES = 256 << 20
 # A term that more than one chunk in so many has is kept as a row of all chunks: adding a row is quicker.
 _DENSE_ONE_IN = 12
 
@@ -107,7 +107,7 @@ class Index:
         for term, impacts in self._by_rarity(query):
             impacts.add_to(scores, query_weight(term.count))
         if masks is not None and any(mask is not None for mask in masks):
-            scores[~self._joined(masks)] = 0.0
+            scores *= self._joined(masks)
         best = top_k(scores, depth)
         return Ranked(self._ids[best], scores[best])
 
@@ -168,7 +168,7 @@ class Index:
     def _make_impacts(self, variants: tuple[str, ...]) -> Impacts:
         chunks, frequencies = self._postings(variants)
         having = len(chunks)
-        values = saturate(frequencies, self._norms[chunks], idf(self.count, having))
+        values = saturate(frequencies, self._norms.take(chunks), idf(self.count, having))
         if having * _DENSE_ONE_IN <= len(self._ids):
             return Impacts(chunks, values, having)
         row = np.zeros(len(self._ids))
@@ -183,21 +183,24 @@ class Index:
         """Return the living chunks that have a term, ascending, and its frequency in each."""
         found = [self._postings_of(term) for term in variants]
         present = [postings for postings in found if len(postings[0])] or found[:1]
-        chunks, frequencies = present[0] if len(present) == 1 else _sum_postings(present)
+        chunks, frequencies = present[0] if len(present) == 1 else _sum_postings(present, len(self._ids))
         if self._alive is not None:
             living = self._alive[chunks]
             chunks, frequencies = chunks[living], frequencies[living]
         return chunks, frequencies
 
     def _postings_of(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
-        parts = [segment.postings(term) for segment in self._segments]
-        chunks = [
-            part.astype(np.int64) + first for (part, _), first in zip(parts, self._firsts, strict=False)
+        parts = [
+            (chunks.astype(np.int64) + first, frequencies)
+            for segment, first in zip(self._segments, self._firsts, strict=False)
+            for chunks, frequencies in (segment.postings(term),)
+            if len(chunks)
         ]
-        frequencies: list[NDArray[np.unsignedinteger]] = [part for _, part in parts]
+        if len(parts) == 1:
+            return parts[0]
         return (
-            np.concatenate([np.empty(0, np.int64), *chunks]),
-            np.concatenate([np.empty(0, np.uint8), *frequencies]),
+            np.concatenate([np.empty(0, np.int64), *(chunks for chunks, _ in parts)]),
+            np.concatenate([np.empty(0, np.uint8), *(frequencies for _, frequencies in parts)]),
         )
 
 
@@ -210,10 +213,11 @@ def _alive(parts: Sequence[tuple[Segment, Mask | None]]) -> Mask | None:
 
 
 def _sum_postings(
-    postings: list[tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]],
+    postings: list[tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
-    """Merge the postings of terms that are asked for as one: frequencies add up."""
-    chunks, places = np.unique(np.concatenate([chunks for chunks, _ in postings]), return_inverse=True)
-    total = np.zeros(len(chunks), np.uint32)
-    np.add.at(total, places, np.concatenate([part.astype(np.uint32) for _, part in postings]))
-    return chunks, total
+    """Merge the postings of terms that are asked for as one, in an index of `size`: frequencies add up."""
+    total = np.zeros(size, np.uint32)
+    for chunks, frequencies in postings:
+        total[chunks] += frequencies
+    found = np.flatnonzero(total)
+    return found, total[found]

@@ -289,9 +289,9 @@ def saturate(
         weight: The term's idf times its weight in the question.
     """
     impacts = frequencies.astype(np.float64)
-    norms = norms + impacts
+    total = norms + impacts
     impacts *= weight
-    impacts /= norms
+    impacts /= total
     return impacts
 
 
@@ -318,5 +318,5 @@ def _lower_bound(scores: NDArray[np.float64], k: int) -> float:
     blocks = len(scores) // _BLOCK
     if blocks <= k:
         return 0.0
-    maxima = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    maxima = scores[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)  # any way of cutting will do
     return float(np.partition(maxima, blocks - k)[blocks - k])
