@@ -92,29 +92,27 @@ def _initial_table() -> NDArray[np.uint8]:
 _TABLE = _initial_table()
 
 
-def classify(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint8]:
-    """Return the class of each code point in `codes` (uint8 for Latin-1 text, else uint32).
+def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the class of each code point in `codes`.
 
     Example:
-        >>> classify(np.frombuffer(b"v1.2", np.uint8)).tolist()
+        >>> classify(code_points("v1.2")).tolist()
         [1, 2, 5, 2]
     """
     classes = _TABLE.take(codes)
-    if codes.dtype.itemsize > 1 and (unknown := classes == _UNKNOWN).any():
+    unknown = classes == _UNKNOWN
+    if unknown.any():
         for code in np.unique(codes[unknown]).tolist():
             _TABLE[code] = character_class(chr(code))
         classes = _TABLE.take(codes)
     return classes
 
 
-def code_points(text: str) -> NDArray[np.unsignedinteger]:
-    """Return the code points of `text`: uint8 where it is Latin-1, else uint32.
+def code_points(text: str) -> NDArray[np.int64]:
+    """Return the code points of `text`, wide: an index of any other width is converted at each look-up.
 
     Example:
         >>> code_points("é語").tolist()
         [233, 35486]
     """
-    try:
-        return np.frombuffer(text.encode("latin-1"), np.uint8)
-    except UnicodeEncodeError:
-        return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)

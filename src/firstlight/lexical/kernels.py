@@ -108,7 +108,7 @@ class SpanHasher:
         self._powers = np.empty(0, np.uint64)
         self._inverses = np.empty(0, np.uint64)
 
-    def hash(self, codes: NDArray[np.unsignedinteger], starts: Ints, ends: Ints) -> Hashes:
+    def hash(self, codes: Ints, starts: Ints, ends: Ints) -> Hashes:
         """Return uint64[m], the hash of each span; never 0, which stands for an empty slot."""
         if len(codes) > len(self._powers):
             self._extend(len(codes))
@@ -123,12 +123,11 @@ class SpanHasher:
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         return np.maximum(hashes, np.uint64(1))
 
-    def _salted(self, codes: NDArray[np.unsignedinteger]) -> Hashes:
-        if codes.dtype.itemsize == 1:
+    def _salted(self, codes: Ints) -> Hashes:
+        if not len(codes) or codes.max() <= 0xFFFF:
             return np.take(self._salt, codes)
-        salted: Hashes = self._salt[codes & np.uint32(0xFFFF)]
-        if len(codes) and codes.max() > 0xFFFF:
-            salted += (codes >> np.uint32(16)).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+        salted = np.take(self._salt, codes & 0xFFFF)
+        salted += (codes >> 16).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
         return salted
 
     def _extend(self, size: int) -> None:
