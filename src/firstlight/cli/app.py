@@ -75,7 +75,7 @@ app = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Search a folder of documents: one command from nothing to the answer.\n\n"
     "\b\nExample:\n  firstlight search docs 'how do I drain a node?'\n\n"
-    "Exit codes: 0 done or found; 1 nothing found, or findings; 2 an error; 130 interrupted.",
+    "\b\nExit codes:\n  0 done or found; 1 nothing found, or findings; 2 an error; 130 interrupted",
     params=[
         click.Option(
             ["-V", "--version"],
@@ -125,6 +125,9 @@ def _dispatch(args: list[str]) -> int:
 
 
 def _usage_error(error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        talk(error.format_message().replace("Usage:", "usage:", 1))
+        return 2
     talk(f"error: {error.format_message()}")
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["why_nothing"]
 
+_UNQUOTED = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _SHOWN = 200  # characters of the question that are repeated
 
 
@@ -29,7 +30,7 @@ def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
     found = f"nothing found for {_shortened(results.query)} in {searched}"
     if where is not None and corpus.search(results.query, top_k=1):
         return f"{found}; there are hits without --where {where!r}"
-    if query.phrases and corpus.search(results.query.replace('"', " "), top_k=1, where=where):
+    if query.phrases and corpus.search(results.query.translate(_UNQUOTED), top_k=1, where=where):
         return f"{found}; there are hits without the quotes"
     words = ", ".join(dict.fromkeys(term.word for term in query.terms))
     return f"{found}; no document has: {_shortened(words)}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _MOST_HITS = 10_000  # more than anyone reads; a slip of the finger should not fill the screen
-_LONGEST_QUERY = 20_000  # characters: some pages; what is longer was meant to be a file
+_LONGEST_QUERY = 10_000  # characters, as far as a question is read; what is longer was meant to be a file
 
 
 @click.command("search")

@@ -25,7 +25,9 @@ __all__ = ["command"]
 @as_json
 @state
 def command(*, folder: Path, as_json: bool, state: Path | None) -> int:
-    """Show what is indexed of DIR, where the index is, and which files could not be indexed.
+    """Show what is indexed of DIR, and where.
+
+    Files that could not be indexed are named with the reason.
 
     \b
     Example:

@@ -29,9 +29,10 @@ __all__ = ["command"]
 def command(
     *, folder: Path, plan: bool, rebuild: bool, as_json: bool, assume_yes: bool, state: Path | None
 ) -> int:
-    """Bring the index of DIR up to date: only what changed is read.
+    """Bring the index of DIR up to date.
 
-    Files that cannot be read are named, keep their last good version, and do not stop the rest.
+    Only what changed is read. Files that cannot be indexed are named, keep their last good version, and do
+    not stop the rest.
 
     \b
     Examples:

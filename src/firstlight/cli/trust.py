@@ -19,10 +19,10 @@ __all__ = ["command"]
 @folder
 @click.option("--revoke", is_flag=True, help="Take the trust back.")
 def command(*, folder: Path, revoke: bool) -> int:
-    """Trust the firstlight.toml of DIR as it is now.
+    """Trust the settings of DIR as they are now.
 
-    Until then what it says about endpoints, providers, stores and alerts has no effect: a folder that you
-    cloned cannot send your documents anywhere. A changed file needs trust again.
+    Until then what DIR/firstlight.toml says about endpoints, providers, stores and alerts has no effect: a
+    folder that you cloned cannot send your documents anywhere. A changed file needs trust again.
 
     \b
     Examples:

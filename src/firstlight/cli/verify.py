@@ -24,9 +24,10 @@ __all__ = ["command"]
 @as_json
 @state
 def command(*, folder: Path, repair: bool, as_json: bool, state: Path | None) -> int:
-    """Prove that documents, chunks and postings of the index of DIR agree, id by id.
+    """Prove that the index of DIR is sound.
 
-    Exits with 0 where the index is sound, or was made so by --repair, else with 1.
+    Documents, chunks and postings are compared, id by id. Exits with 0 where the index is sound, or was made
+    so by --repair, else with 1.
 
     \b
     Examples:
