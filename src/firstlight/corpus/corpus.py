@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from firstlight.corpus.config import load_config
+from firstlight.corpus.search import Question, answer
+from firstlight.corpus.site import Site
+from firstlight.corpus.snapshot import SegmentGoneError, Snapshots
+from firstlight.corpus.state import DATABASE_NAME, state_folder
+from firstlight.corpus.status import status
+from firstlight.corpus.survey import survey
+from firstlight.corpus.sync import sync
+from firstlight.corpus.verify import verify
+from firstlight.errors import ConfigError, StoreError
+from firstlight.rank.types import Results
+from firstlight.store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from types import TracebackType
 
     from firstlight.corpus.types import Confirm, Plan, Report, Status, SyncReport, VerifyReport
-    from firstlight.rank.types import Results
+    from firstlight.rank.filters import Filter
+
+# How long a sync waits for another one to end before it says who that is.
+WAIT_SECONDS = 10.0
+# A reader whose segments were merged away while it read begins again; twice in a row is rare already.
+_READER_TRIES = 5
+_MODES = ("auto", "bm25", "hybrid", "vector")
 
 
 class Corpus:
@@ -25,9 +45,12 @@ class Corpus:
         warnings: What a person should hear about the configuration, one line each.
     """
 
-    root: Path
-    state: Path
-    warnings: tuple[str, ...]
+    def __init__(self, site: Site, warnings: tuple[str, ...] = ()) -> None:
+        self._site = site
+        self._snapshots = Snapshots()
+        self.root = Path(site.root)
+        self.state = site.state
+        self.warnings = warnings
 
     @classmethod
     def open(
@@ -39,13 +62,33 @@ class Corpus:
         config: str | Path | Mapping[str, Any] | None = None,
         state: str | Path | None = None,
         language: str | None = None,
-    ) -> Corpus:
-        """Open `folder`; `config` replaces its `firstlight.toml` (a path, or the settings themselves)."""
-        raise NotImplementedError
+    ) -> Self:
+        """Open `folder`.
+
+        Args:
+            folder: The content folder.
+            embedder: Only "none" so far.
+            store: Only "sqlite" so far.
+            config: Replaces the folder's `firstlight.toml`: a path, or the settings themselves.
+            state: The very folder for the index; by default one in the user's data folder.
+            language: Of the documents, as an ISO 639-1 code; told from each text by default.
+
+        Raises:
+            ConfigError: There is no such folder, or a setting is wrong.
+        """
+        root = _real_folder(folder)
+        _refuse_unknown("embedder", embedder, "none")
+        _refuse_unknown("store", store, "sqlite")
+        settings, warnings = load_config(root, config, language=language)
+        if state is not None:
+            home = state_folder(root, state, base=Path.cwd())
+        else:
+            home = state_folder(root, settings.state, base=Path(root))
+        return cls(Site(root, home, settings, Database(home / DATABASE_NAME)), warnings)
 
     def plan(self) -> Plan:
         """Return what `sync` would do now; nothing is written."""
-        raise NotImplementedError
+        return survey(self._site).to_plan()
 
     def sync(
         self,
@@ -54,6 +97,7 @@ class Corpus:
         rebuild: bool = False,
         embed: bool = False,
         confirm: Confirm | None = None,
+        wait: float = WAIT_SECONDS,
     ) -> SyncReport:
         """Bring the index up to date with the folder; only what changed is read.
 
@@ -63,8 +107,11 @@ class Corpus:
             embed: Also embed what lacks a vector; needs an embedder.
             confirm: Asked with the number of files when more than `MANY_FILES` would be new; False ends the
                 sync with a ConfigError.
+            wait: For how many seconds to wait for another sync to end; then a StoreError says who that is.
         """
-        raise NotImplementedError
+        if embed:
+            raise ConfigError("nothing can be embedded: there is no embedder", key="embed")
+        return sync(self._site, wait=wait, progress=progress, rebuild=rebuild, confirm=confirm)
 
     def search(
         self,
@@ -76,20 +123,54 @@ class Corpus:
         per_document: int | None = None,
         explain: bool = False,
     ) -> Results:
-        """Answer from what is committed; `explain` adds each term's part to `Hit.scores`, as `term:WORD`."""
-        raise NotImplementedError
+        """Answer from what is committed.
+
+        Args:
+            query: The question; text, never syntax, but for "quoted phrases".
+            top_k: How many hits at most.
+            where: A filter on the documents' fields, in either notation.
+            mode: "auto" and "bm25" so far.
+            per_document: How many hits of one document at most.
+            explain: Add each word's part to `Hit.scores`, as `term:WORD`.
+
+        Raises:
+            FilterError: The filter is wrong, or asks about a field that no document has.
+            StoreError: The index cannot be read.
+        """
+        _check_query(query, mode, top_k, per_document)
+        return self._answer(Question(query, top_k, _parse(where), per_document, explain))
+
+    def _answer(self, question: Question) -> Results:
+        database = self._site.database
+        if not database.exists():
+            return Results(question.text, "bm25", 0, 0, None, 0, "nothing is indexed yet: sync first")
+        for attempt in range(_READER_TRIES):
+            with database.read() as connection:
+                try:
+                    snapshot = self._snapshots.get(connection, self._site)
+                except SegmentGoneError:
+                    if attempt == _READER_TRIES - 1:
+                        raise
+                    continue
+                return answer(connection, snapshot, question)
+        raise StoreError(f"{database.path}: changes faster than it can be read; try again")
 
     def status(self) -> Status:
         """Return the state of the index; cheap."""
-        raise NotImplementedError
+        return status(self._site)
 
-    def verify(self, *, repair: bool = False) -> VerifyReport:
-        """Prove that manifest, chunks and postings agree, id by id; `repair` makes it so."""
-        raise NotImplementedError
+    def verify(self, *, repair: bool = False, wait: float = WAIT_SECONDS) -> VerifyReport:
+        """Prove that manifest, chunks and postings agree, id by id.
+
+        Args:
+            repair: Make it so; what the rows have lost is read from the files again.
+            wait: For how many seconds a repair waits for a sync to end.
+        """
+        return verify(self._site, repair=repair, wait=wait)
 
     def close(self) -> None:
         """Let go of the index; closing twice is fine, using the corpus afterwards is an error."""
-        raise NotImplementedError
+        self._site.database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -98,3 +179,39 @@ class Corpus:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _real_folder(folder: str | Path) -> str:
+    root = os.path.realpath(folder)
+    if not os.path.exists(root):  # noqa: PTH110  # strings, since every command begins here
+        raise ConfigError("there is no such folder; check the path", path=str(folder))
+    if not os.path.isdir(root):  # noqa: PTH112
+        above = Path(root).parent
+        raise ConfigError(f"is a file; open the folder that it is in: {above}", path=str(folder))
+    return root
+
+
+def _refuse_unknown(key: str, given: str | None, known: str) -> None:
+    if given not in (None, known):
+        raise ConfigError(f"{given!r} is not supported yet; leave it out, or say {known!r}", key=key)
+
+
+def _check_query(query: str, mode: str, top_k: int, per_document: int | None) -> None:
+    if not isinstance(query, str):
+        raise TypeError(f"a question is text, not {type(query).__name__}")
+    if top_k < 1:
+        raise ValueError(f"top_k must be 1 or more, not {top_k}")
+    if per_document is not None and per_document < 1:
+        raise ValueError(f"per_document must be 1 or more, or None, not {per_document}")
+    if mode not in _MODES:
+        raise ConfigError(f"{mode!r} is none of {', '.join(_MODES)}", key="mode")
+    if mode in ("hybrid", "vector"):
+        raise ConfigError(f"{mode!r} needs an embedder, and there is none; use 'auto' or 'bm25'", key="mode")
+
+
+def _parse(where: str | Mapping[str, Any] | None) -> Filter | None:
+    if where is None:
+        return None
+    from firstlight.rank.filters import parse_filter  # noqa: PLC0415  # most questions have no filter
+
+    return parse_filter(where)

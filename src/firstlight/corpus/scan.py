@@ -1,0 +1,54 @@
+"""The walk over a content folder, narrowed to what its settings name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firstlight.text.files import DEFAULT_EXTENSIONS, walk
+from firstlight.text.read import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from firstlight.corpus.site import Site
+    from firstlight.text.files import Walk
+    from firstlight.text.types import FileEntry
+
+
+def scan(site: Site) -> Walk:
+    """Return the documents that lie in the content folder now, and what was passed over."""
+    config = site.config
+    found = walk(
+        site.root,
+        extensions=config.extensions or DEFAULT_EXTENSIONS,
+        max_bytes=config.max_file_size or MAX_BYTES,
+        exclude=[*config.exclude, *_own_folder(site)],
+    )
+    files = found.files
+    if config.sources:
+        files = [entry for entry in files if _is_below(entry.path, config.sources)]
+    if config.include:
+        files = _matching(files, config.include)
+    return found if files is found.files else replace(found, files=files)
+
+
+def _own_folder(site: Site) -> list[str]:
+    """The index must not index itself, even before it has marked its folder."""
+    root = Path(site.root)
+    if root not in site.state.parents:
+        return []
+    name = site.state.relative_to(root).as_posix()
+    return ["/" + "".join(f"\\{c}" if c in "*?[]!#\\ " else c for c in name) + "/"]
+
+
+def _is_below(path: str, sources: Sequence[str]) -> bool:
+    return any(path == source or path.startswith(f"{source}/") for source in sources)
+
+
+def _matching(files: Sequence[FileEntry], patterns: Sequence[str]) -> list[FileEntry]:
+    import pathspec  # noqa: PLC0415  # slow to import, and few folders narrow their files
+
+    wanted = pathspec.PathSpec.from_lines("gitignore", patterns)
+    return [entry for entry in files if wanted.match_file(entry.path)]

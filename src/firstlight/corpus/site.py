@@ -1,0 +1,56 @@
+"""What every part of a corpus works on: its folders, its settings and its database."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from firstlight.errors import ConfigError
+from firstlight.lexical import ANALYSIS_VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from firstlight.corpus.config import Config
+    from firstlight.store.database import Database
+    from firstlight.store.meta import Meta
+
+# Raised with every change of what a document's chunks are; documents are then cut anew by the next sync.
+CHUNKER_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A content folder and its index.
+
+    Attributes:
+        root: The content folder, its real path.
+        state: The folder of the index.
+        config: The settings in force.
+        database: The index.
+    """
+
+    root: str
+    state: Path
+    config: Config
+    database: Database
+
+    @property
+    def recipe(self) -> str:
+        """How documents become chunks and postings; what another recipe made is made anew."""
+        config = self.config
+        sizes = f"{config.min_tokens}-{config.max_tokens}-{config.overlap:g}"
+        return f"{CHUNKER_VERSION}/{ANALYSIS_VERSION}/{sizes}/{config.language}/{config.encoding or ''}"
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What bounds the reading of a file."""
+        return {} if self.config.max_file_size is None else {"max_bytes": self.config.max_file_size}
+
+    def check_owner(self, meta: Meta) -> None:
+        """Refuse the index of another folder; a folder that moved takes its index along."""
+        if meta.root == self.root or str(self.state).startswith(f"{self.root}{os.sep}"):
+            return
+        if os.path.isdir(meta.root):  # noqa: PTH112  # a string, and on the way of every search
+            raise ConfigError(f"{self.state} is the index of {meta.root}; name another folder", key="state")

@@ -1,0 +1,143 @@
+"""A look at the folder and the index: what a sync would do. It writes nothing and needs no lock."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from firstlight.corpus.plan import Known, Work, compare, resolve
+from firstlight.corpus.scan import scan
+from firstlight.corpus.types import FileError, Plan, Rename
+from firstlight.errors import DocumentError
+from firstlight.store.documents import ErrorRow, read_errors, read_manifest
+from firstlight.store.meta import Meta, read_meta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from firstlight.corpus.site import Site
+    from firstlight.text.types import Skipped
+
+# No recipe has this name: comparing with it makes every document anew.
+_NO_RECIPE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was seen.
+
+    Attributes:
+        meta: The facts about the index when it was read; None where there is none.
+        started_ns: When the look began.
+        work: What there is to do.
+        skipped: What the walk passed over.
+        unseen: What the walk could not read.
+        errors: The files that the index has as unfit.
+    """
+
+    meta: Meta | None
+    started_ns: int
+    work: Work
+    skipped: tuple[FileError, ...]
+    unseen: tuple[ErrorRow, ...]
+    errors: tuple[ErrorRow, ...]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to write at all."""
+        work = self.work
+        return self.meta is not None and not (
+            work.added
+            or work.changed
+            or work.renamed
+            or work.deleted
+            or work.touched
+            or work.settles
+            or self.meta.synced_ns == 0
+            or set(self.known_errors()) != set(self.errors)
+        )
+
+    def known_errors(self) -> list[ErrorRow]:
+        """Return the files that are unfit without reading any."""
+        return sorted([*self.work.unfit, *self.unseen])
+
+    def to_plan(self) -> Plan:
+        """Return what there is to do, as a person wants to hear it."""
+        work = self.work
+        return Plan(
+            added=_paths(job.entry.path for job in work.added),
+            changed=_paths(job.entry.path for job in work.changed),
+            deleted=_paths(row.path for row in work.deleted),
+            renamed=tuple(sorted(_renames(work))),
+            unchanged=work.unchanged,
+            skipped=self.skipped,
+            errors=file_errors(self.known_errors()),
+        )
+
+
+def survey(site: Site, *, force: bool = False) -> Survey:
+    """Look at the folder and at the index.
+
+    Args:
+        site: The corpus.
+        force: Take every document as changed.
+    """
+    started_ns = time.time_ns()
+    meta, known = _read(site)
+    if force:
+        known = known._replace(errors=())
+    walked = scan(site)
+    recipe = site.recipe
+    found = compare(
+        known,
+        walked.files,
+        recipe=_NO_RECIPE if force else recipe,
+        started_ns=started_ns,
+        unseen=[each.path for each in walked.errors],
+    )
+    work = resolve(found, dict(_hashes(site, found.to_hash())), recipe=_NO_RECIPE if force else recipe)
+    return Survey(
+        meta,
+        started_ns,
+        work,
+        tuple(FileError(each.path, each.reason) for each in walked.skipped),
+        tuple(_unseen(walked.errors, recipe)),
+        tuple(known.errors),
+    )
+
+
+def file_errors(rows: Iterable[ErrorRow]) -> tuple[FileError, ...]:
+    """Return what to tell of files that could not be indexed, by path."""
+    return tuple(sorted(FileError(row.path, row.reason) for row in rows))
+
+
+def _read(site: Site) -> tuple[Meta | None, Known]:
+    if not site.database.exists():
+        return None, Known()
+    with site.database.read() as connection:
+        meta = read_meta(connection)
+        site.check_owner(meta)
+        return meta, Known(read_manifest(connection), read_errors(connection), meta.synced_ns)
+
+
+def _hashes(site: Site, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    from firstlight.text.read import read_file  # noqa: PLC0415  # only where a stat is not enough
+
+    for path in paths:
+        try:
+            yield path, read_file(site.root, path, **site.limits).digest
+        except DocumentError:
+            continue
+
+
+def _unseen(errors: Iterable[Skipped], recipe: str) -> Iterator[ErrorRow]:
+    return (ErrorRow(each.path, each.reason, 0, 0, None, recipe) for each in errors)
+
+
+def _renames(work: Work) -> Iterator[Rename]:
+    return (Rename(job.replaces.path, job.entry.path) for job in work.renamed if job.replaces)
+
+
+def _paths(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(paths))

@@ -1,0 +1,121 @@
+"""Verify: manifest, chunks and postings proven equal, id by id; and put right where asked."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from firstlight.corpus.merge import merge_due
+from firstlight.corpus.survey import survey
+from firstlight.corpus.sync import carry_out, ensure_database
+from firstlight.corpus.types import Finding, VerifyReport
+from firstlight.lexical import build_segment
+from firstlight.store.documents import count_documents
+from firstlight.store.lock import writer_lock
+from firstlight.store.meta import raise_generation
+from firstlight.store.schema import NotOursError
+from firstlight.store.segments import delete_segments, insert_segment, read_sizes, store_segment
+
+if TYPE_CHECKING:
+    from firstlight.corpus.check import Fault
+    from firstlight.corpus.site import Site
+    from firstlight.store.segments import Stored
+
+# What a repair makes anew from the rows; everything else comes from the files.
+_FROM_ROWS = ("posting", "segment")
+# Chunks in a segment made anew; bounds the memory.
+_PORTION = 8192
+
+
+def verify(site: Site, *, repair: bool, wait: float) -> VerifyReport:
+    """Check everything, and with `repair` put it right; see `Corpus.verify`."""
+    began = time.perf_counter()
+    if not site.database.exists():
+        return VerifyReport()
+    if not repair:
+        return _report(_check(site), began)
+    with writer_lock(site.state, wait=wait):
+        found = _check(site)
+        left = found
+        if found.faults:
+            _repair(site, found.faults)
+            left = _check(site)
+        return _report(found, began, left=left)
+
+
+class _Checked:
+    """What a check found, and how much it looked at."""
+
+    def __init__(self, faults: list[Fault], documents: int, chunks: int) -> None:
+        self.faults = faults
+        self.documents = documents
+        self.chunks = chunks
+
+
+def _check(site: Site) -> _Checked:
+    # Imports the parsers, which a search does without.
+    from firstlight.corpus.check import Fault, check_database, check_postings, check_rows  # noqa: PLC0415
+
+    try:
+        with site.database.read() as connection:
+            broken = list(check_database(connection))
+            if broken:
+                return _Checked(broken, 0, 0)
+            faults = [*check_rows(connection), *check_postings(connection, site.state)]
+            return _Checked(faults, *count_documents(connection))
+    except NotOursError as error:
+        return _Checked([Fault("different", Finding("database", "corpus.db", "", str(error)))], 0, 0)
+
+
+def _report(found: _Checked, began: float, *, left: _Checked | None = None) -> VerifyReport:
+    kinds = {
+        kind: tuple(fault.finding for fault in found.faults if fault.kind == kind)
+        for kind in ("missing", "orphaned", "different")
+    }
+    repaired = 0 if left is None else max(0, len(found.faults) - len(left.faults))
+    checked = found if left is None else left
+    seconds = time.perf_counter() - began
+    return VerifyReport(checked.documents, checked.chunks, **kinds, repaired=repaired, seconds=seconds)
+
+
+def _repair(site: Site, faults: list[Fault]) -> None:
+    kinds = {fault.finding.what for fault in faults}
+    if "database" in kinds:
+        ensure_database(site, replace=True)
+    else:
+        _mark(site, [fault.finding for fault in faults])
+        rebuild_segments(site)
+    carry_out(site, survey(site))
+
+
+def _mark(site: Site, findings: list[Finding]) -> None:
+    """Have the next sync make the documents of faulty rows anew, and forget chunks that belong to none."""
+    paths = {each.path for each in findings if each.what not in _FROM_ROWS}
+    with site.database.write() as connection:
+        connection.executemany("UPDATE documents SET recipe = '' WHERE path = ?", ((each,) for each in paths))
+        connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents)")
+
+
+def rebuild_segments(site: Site) -> None:
+    """Make all segments anew from the chunks, in one commit."""
+    with site.database.read() as connection:
+        old = [size.id for size in read_sizes(connection)]
+        chunks = connection.execute("SELECT id, document FROM chunks ORDER BY id").fetchall()
+    stored = [_built(site, chunks[begin : begin + _PORTION]) for begin in range(0, len(chunks), _PORTION)]
+    with site.database.write() as connection:
+        delete_segments(connection, old)
+        for each in stored:
+            insert_segment(connection, each)
+        raise_generation(connection)
+    merge_due(site)
+
+
+def _built(site: Site, chunks: list[tuple[int, int]]) -> Stored:
+    from firstlight.corpus.check import read_indexables  # noqa: PLC0415  # likewise
+
+    with site.database.read() as connection:
+        items = read_indexables(connection, chunks[0][0], chunks[-1][0])
+    segment = build_segment([number for number, _ in chunks], [items[number] for number, _ in chunks])
+    return store_segment(site.state, segment, np.array([document for _, document in chunks], np.int64))

@@ -1,0 +1,195 @@
+"""One SQLite file, many threads: short transactions, pooled connections, errors that say the way out."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from firstlight.errors import StoreError
+from firstlight.store.schema import NotOursError, check_format, create_tables, migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+# How long a statement waits for another process' write; every write of ours is far shorter.
+BUSY_SECONDS = 20.0
+# Idle connections that are kept; more threads than this open and close their own.
+_MAX_IDLE = 8
+# Pages of text and postings are read straight from the page cache up to this size.
+_MMAP_BYTES = 1 << 30
+
+
+class Database:
+    """A `corpus.db`; cheap to make, connected on first use, safe to share between threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._identity: tuple[int, int] | None = None
+        self._closed = False
+
+    def exists(self) -> bool:
+        """Whether there is a file at all; an empty or foreign one counts."""
+        return self.path.exists()
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Hold one snapshot: everything read inside belongs to the same commit."""
+        with explained(self.path):
+            connection = self._take()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._give(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Hold one immediate transaction; it commits at the end, or leaves no trace."""
+        with explained(self.path):
+            connection = self._take()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                migrate(connection, connection.execute("PRAGMA user_version").fetchone()[0])
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                self._give(connection)
+
+    def close(self) -> None:
+        """Close what is idle now and what is in use as soon as it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _take(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._closed:
+                raise StoreError("this corpus is closed; open it again")
+            self._forget_replaced()
+            if self._idle:
+                return self._idle.pop()
+        return connect(self.path)
+
+    def _forget_replaced(self) -> None:
+        # A rebuild may put another file in this one's place; connections to the old one would go on with it.
+        try:
+            stat = self.path.stat()
+            identity = (stat.st_dev, stat.st_ino)
+        except FileNotFoundError:
+            identity = None
+        if identity != self._identity:
+            for connection in self._idle:
+                connection.close()
+            self._idle.clear()
+            self._identity = identity
+
+    def _give(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.rollback()
+        with self._lock:
+            keep = not self._closed and len(self._idle) < _MAX_IDLE and not _is_immutable(connection)
+            if keep:
+                self._idle.append(connection)
+        if not keep:
+            connection.close()
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the existing file at `path` and make sure that it is ours.
+
+    Without the right to write in its folder, SQLite cannot join the write-ahead log; where no log is
+    left, the file is then read as it is.
+    """
+    try:
+        return _opened(path, "mode=rw")
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK) or not path.is_file() or _log_of(path).exists():
+            raise
+        return _opened(path, "mode=ro&immutable=1")
+
+
+def create(path: Path, meta: Mapping[str, object]) -> None:
+    """Make a new, empty `corpus.db`; it appears under its name only when it is whole."""
+    fresh = path.with_name(f"{path.name}.new")
+    remove(fresh)
+    with explained(path):
+        connection = sqlite3.connect(fresh, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            create_tables(connection)
+            connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", meta.items())
+        finally:
+            connection.close()
+        fresh.replace(path)
+
+
+def remove(path: Path) -> None:
+    """Delete a database; its log goes first, so that no later file can meet it."""
+    with explained(path):
+        for suffix in ("-wal", "-shm", ""):
+            path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's and the system's errors into a StoreError that names the file and the way out."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explanation(error, path) from error
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or path}: {error.strerror}; check the disk and its permissions"
+        ) from error
+
+
+def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith("SQLITE_FULL"):
+        return StoreError(
+            f"{path}: the disk is full; the last commit still serves. Free some space and sync again"
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return StoreError(
+            f"{path}: cannot be written or opened ({error}); check its permissions, or use --state"
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreError(f"{path}: another process has been writing for {BUSY_SECONDS:.0f} s; try again")
+    if name.startswith("SQLITE_IOERR"):
+        return StoreError(f"{path}: reading or writing failed ({error}); check the disk and sync again")
+    return NotOursError(
+        f"{path}: damaged ({error}); `firstlight sync --rebuild` makes it anew from the files"
+    )
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(
+        f"file:{name}?{mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        check_format(connection, path)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_immutable(connection: sqlite3.Connection) -> bool:
+    # A file read as it is must be opened again each time, since its changes go unnoticed.
+    return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal")
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")

@@ -1,0 +1,44 @@
+"""The few facts about the index as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class Meta(NamedTuple):
+    """What the index knows of itself.
+
+    Attributes:
+        corpus: Its own random id, told to whatever is derived from it.
+        root: The content folder that it was made from.
+        generation: Grows with every commit that changes what a search can find.
+        synced_ns: When the last complete sync began, in nanoseconds since 1970; 0 before the first.
+    """
+
+    corpus: str
+    root: str
+    generation: int = 0
+    synced_ns: int = 0
+
+
+def read_meta(connection: sqlite3.Connection) -> Meta:
+    """Return the facts."""
+    held = dict(connection.execute("SELECT key, value FROM meta"))
+    return Meta(**{name: held[name] for name in Meta._fields})
+
+
+def write_meta(connection: sqlite3.Connection, **facts: str | int) -> None:
+    """Change some of the facts."""
+    connection.executemany(
+        "UPDATE meta SET value = ? WHERE key = ?", ((value, key) for key, value in facts.items())
+    )
+
+
+def raise_generation(connection: sqlite3.Connection) -> int:
+    """Count one more change of what a search can find; return the new generation."""
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+    generation: int = connection.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
+    return generation
