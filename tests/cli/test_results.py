@@ -48,6 +48,16 @@ def test_the_path_is_one_that_an_editor_can_open_from_here() -> None:
     assert lines(HIT, folder="../docs/")[1] == "   ../docs/ops/drain.md:31"
 
 
+def test_the_line_is_that_of_the_first_match() -> None:
+    hit = replace(
+        HIT,
+        text="# Drain\r\n\r\nfirst.\rThen wait.\nAnd drain.",
+        snippet="Then wait.\nAnd drain.",
+        highlights=((15, 20),),
+    )
+    assert lines(hit)[1] == "   docs/ops/drain.md:35"
+
+
 def test_the_title_is_not_said_twice() -> None:
     hit = replace(HIT, headings=("Drain a node", "Before you start"))
     assert lines(hit)[0] == "1  Drain a node > Before you start"
@@ -94,4 +104,4 @@ def test_an_explanation_has_scores_and_words() -> None:
 
 def test_the_mode_line_says_what_was_done() -> None:
     results = Results("q", "bm25", 0, 2140, None, 3, "no embedder", (HIT,))
-    assert mode_line(results, seconds=0.0123) == "bm25 · 1 hit in 2,140 chunks · no embedder · 12 ms"
+    assert mode_line(results, seconds=0.0123) == "bm25 · 1 of 2,140 chunks · no embedder · 12 ms"

@@ -24,7 +24,7 @@ def test_one_command_leads_from_nothing_to_the_answer(run: Run, docs: Path) -> N
     assert lines[1] == f"   {docs}/ops/drain.md:6"
     assert "Cordon the node first" in outcome.out
     assert "2 added (2 chunks indexed)" in outcome.err
-    assert outcome.err.splitlines()[-1].startswith("bm25 · 2 hits in 2 chunks · ")
+    assert outcome.err.splitlines()[-1].startswith("bm25 · 2 of 2 chunks · ")
     assert "\x1b" not in outcome.out + outcome.err
 
 

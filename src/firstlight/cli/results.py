@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from firstlight.cli.snippet import render_snippet
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mode_line", "render_hit"]
 
+_LINE_END = re.compile(r"\r\n|[\r\n]")
 _ALSO_NAMED = 3  # a passage that is in fifty documents names the first few
 
 
@@ -36,8 +38,11 @@ def render_hit(
     indent = " " * margin
     yield f"{hit.rank:<{margin}}{style.strong(printable(_crumbs(hit)))}"
     stale = f"  {style.warning('stale')}" if hit.stale else ""
-    yield f"{indent}{style.faint(printable(_place(folder, hit.path, hit.line_start)))}{stale}"
-    for line in render_snippet(hit.snippet, hit.highlights, columns=columns - margin, style=style):
+    yield f"{indent}{style.faint(printable(_place(folder, hit)))}{stale}"
+    said = {hit.title, *hit.headings}
+    for line in render_snippet(
+        hit.snippet, hit.highlights, columns=columns - margin, style=style, said=said, cut=_is_cut(hit)
+    ):
         yield indent + line
     for note in _notes(hit, explain=explain):
         yield indent + style.faint(printable(note))
@@ -49,8 +54,18 @@ def _crumbs(hit: Hit) -> str:
     return " > ".join((hit.title, *headings))
 
 
-def _place(folder: Path, path: str, line: int) -> str:
-    return f"{os.path.normpath(folder / path)}:{line}"
+def _place(folder: Path, hit: Hit) -> str:
+    """Return the path and the line of the first match that is shown: where an editor should open it."""
+    shown = max(0, hit.text.find(hit.snippet))
+    first = hit.highlights[0][0] if hit.highlights else 0
+    line = hit.line_start + len(_LINE_END.findall(hit.text, 0, shown + first))
+    return f"{os.path.normpath(folder / hit.path)}:{line}"
+
+
+def _is_cut(hit: Hit) -> bool:
+    """Tell whether the snippet stops within a sentence."""
+    end = hit.snippet.rstrip()
+    return not hit.text.rstrip().endswith(end) and end[-1:].isalnum()
 
 
 def _notes(hit: Hit, *, explain: bool) -> Iterator[str]:
@@ -73,6 +88,6 @@ def _figures(figures: dict[str, float]) -> str:
 
 def mode_line(results: Results, *, seconds: float) -> str:
     """Say in one line what was done to find the hits: rule 2, for a person."""
-    found = f"{count(len(results), 'hit')} in {count(results.total, 'chunk')}"
+    found = f"{len(results):,} of {count(results.total, 'chunk')}"
     parts = [results.mode, found, results.reason, f"{seconds * 1000:.0f} ms"]
     return " · ".join(part for part in parts if part)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from firstlight.cli.terminal import printable, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from firstlight.cli.terminal import Style
 
@@ -19,14 +19,31 @@ Cell: TypeAlias = tuple[str, bool]
 
 # Lines of a table, a list, a heading, a quote or indented code stand alone; others flow into one paragraph.
 _OWN_LINE = re.compile(r"[ \t]{2,}|[|#>~`]|[-*+] |\d{1,9}[.)] ")
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?\s*")
 _TAB = "    "
 
 
 def render_snippet(
-    text: str, highlights: Sequence[tuple[int, int]], *, columns: int, style: Style, max_lines: int = 4
+    text: str,
+    highlights: Sequence[tuple[int, int]],
+    *,
+    columns: int,
+    style: Style,
+    max_lines: int = 4,
+    said: Collection[str] = (),
+    cut: bool = False,
 ) -> list[str]:
     r"""Return at most `max_lines` lines of at most `columns`, those with the most that is lit.
+
+    Args:
+        text: The snippet.
+        highlights: What to light, as spans of `text`.
+        columns: How wide a line may be.
+        style: Colour, or none.
+        max_lines: How many lines there are at most.
+        said: Headings that the reader has seen already.
+        cut: End with an ellipsis.
 
     Example:
         >>> from firstlight.cli.terminal import Style
@@ -36,12 +53,15 @@ def render_snippet(
     lit = bytearray(len(text))
     for start, end in highlights:
         lit[start:end] = b"\x01" * len(lit[start:end])
-    wrapped = [line for cells in _logical_lines(text, lit) for line in _wrap(cells, columns)]
+    logical = list(_logical_lines(text, lit, said))
+    if cut and logical:
+        logical[-1].append(("…", False))
+    wrapped = [line for cells in logical for line in _wrap(cells, columns)]
     return [_dress(line, style) for line in _best_window(wrapped, max_lines)]
 
 
-def _logical_lines(text: str, lit: bytearray) -> Iterator[list[Cell]]:
-    """Yield paragraphs, and the lines that stand alone; fences and empty lines are left out."""
+def _logical_lines(text: str, lit: bytearray, said: Collection[str]) -> Iterator[list[Cell]]:
+    """Yield paragraphs, and the lines that stand alone; left out is what says nothing, or nothing new."""
     paragraph: list[Cell] = []
     fenced = False
     start = 0
@@ -50,16 +70,26 @@ def _logical_lines(text: str, lit: bytearray) -> Iterator[list[Cell]]:
         start += len(line)
         fence = _FENCE.match(line) is not None
         fenced ^= fence
-        if cells and not fence and not fenced and not _OWN_LINE.match(line):
+        if not fence and not fenced and _flows(line):
             paragraph += [(" ", False), *cells] if paragraph else cells
             continue
         if paragraph:
             yield paragraph
             paragraph = []
-        if cells and not fence:
+        if not fence and _says_something(line, said):
             yield cells
     if paragraph:
         yield paragraph
+
+
+def _flows(line: str) -> bool:
+    return any(map(str.isalnum, line)) and not _OWN_LINE.match(line)
+
+
+def _says_something(line: str, said: Collection[str]) -> bool:
+    """Tell markup from text: `| --- |`, `>` and a heading that was shown above are not worth a line."""
+    heading = _HEADING.fullmatch(line)
+    return any(map(str.isalnum, line)) and not (heading is not None and heading[1] in said)
 
 
 def _cells(line: str, lit: bytearray) -> list[Cell]:
