@@ -70,13 +70,16 @@ def snippet(text: str, weights: Mapping[str, float], *, language: str = "en", wi
 
 def _matches(text: str, weights: Mapping[str, float], language: str) -> Iterable[_Match]:
     for word in words(text, language):
-        terms = tuple(term for term in word.terms if term in weights)
+        terms = tuple(dict.fromkeys(term for term in word.terms if term in weights))
         if terms:
             yield _Match(word.start, word.end, terms)
 
 
 def _best(found: list[_Match], weights: Mapping[str, float], width: int) -> tuple[int, int]:
-    """Return the first and last match of the heaviest window; every match enters and leaves it once."""
+    """Return the first and last match of the heaviest window; every match enters and leaves it once.
+
+    A match that says nothing the rest does not say leaves too, so that the window is around what counts.
+    """
     worth = {term: _worth(weights[term]) for match in found for term in match.terms}
     inside: dict[str, int] = dict.fromkeys(worth, 0)
     best, span, total, first = -1, (0, 0), 0, 0
@@ -84,7 +87,9 @@ def _best(found: list[_Match], weights: Mapping[str, float], width: int) -> tupl
         for term in match.terms:
             total += 0 if inside[term] else worth[term]
             inside[term] += 1
-        while first < last and match.end - found[first].start > width:
+        while first < last and (
+            match.end - found[first].start > width or all(inside[term] > 1 for term in found[first].terms)
+        ):
             for term in found[first].terms:
                 inside[term] -= 1
                 total -= 0 if inside[term] else worth[term]
@@ -134,7 +139,7 @@ def _around(text: str, first: int, last: int, width: int) -> tuple[int, int]:
 
 
 def _start(text: str, low: int, wanted: int, first: int) -> int:
-    """Return where in `text[low:first]` to begin: at a line or sentence after `wanted` or before, or a word."""
+    """Return where in `text[low:first]` to begin: a line or sentence after `wanted` or before, or a word."""
     starts = [match.end() for match in _STARTS.finditer(text, max(low - 1, 0), first)]
     if low == 0:
         starts.insert(0, 0)

@@ -39,9 +39,9 @@ def check_fields(where: Filter, known: Collection[str]) -> None:
 
     Example:
         >>> from firstlight.rank.filters.nodes import Exists
-        >>> check_fields(Exists("aera"), ["area", "level"])
+        >>> check_fields(Exists("aera"), ["area", "tags"])
         Traceback (most recent call last):
-        firstlight.errors.FilterError: unknown field 'aera': did you mean 'area'? The fields are: area, level
+        firstlight.errors.FilterError: unknown field 'aera' (did you mean 'area'?). The fields are: area, tags
     """
     unknown = sorted(name for name in fields(where) if not _is_known(name, known))
     if not unknown:
@@ -64,7 +64,7 @@ def _is_known(name: str, known: Collection[str]) -> bool:
 def _unknown(name: str, known: Collection[str]) -> str:
     by_lower = {other.lower(): other for other in sorted(known)}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return f"unknown field {name!r}" + (f": did you mean {by_lower[close[0]]!r}?" if close else "")
+    return f"unknown field {name!r}" + (f" (did you mean {by_lower[close[0]]!r}?)" if close else "")
 
 
 def _listing(known: Collection[str]) -> str:
@@ -72,4 +72,4 @@ def _listing(known: Collection[str]) -> str:
         return "; no document has any field"
     names = sorted(known)
     more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f" The fields are: {', '.join(names[:_LISTED])}{more}"
+    return f". The fields are: {', '.join(names[:_LISTED])}{more}"
