@@ -69,10 +69,11 @@ def snippet(text: str, weights: Mapping[str, float], *, language: str = "en", wi
 
 
 def _matches(text: str, weights: Mapping[str, float], language: str) -> Iterable[_Match]:
+    is_other = frozenset(weights).isdisjoint  # of nearly every word, so this is the loop's whole cost
     for word in words(text, language):
-        terms = tuple(dict.fromkeys(term for term in word.terms if term in weights))
-        if terms:
-            yield _Match(word.start, word.end, terms)
+        if not is_other(word.terms):
+            terms = dict.fromkeys(term for term in word.terms if term in weights)
+            yield _Match(word.start, word.end, tuple(terms))
 
 
 def _best(found: list[_Match], weights: Mapping[str, float], width: int) -> tuple[int, int]:
