@@ -2,6 +2,7 @@
 
 from firstlight.lexical.analysis import ANALYSIS_VERSION, words
 from firstlight.lexical.build import SegmentBuilder, build_segment
+from firstlight.lexical.direct import score_texts
 from firstlight.lexical.index import Index, Ranked
 from firstlight.lexical.languages import detect_language
 from firstlight.lexical.merge import merge_segments, plan_merge
@@ -27,5 +28,6 @@ __all__ = [
     "merge_segments",
     "parse_query",
     "plan_merge",
+    "score_texts",
     "words",
 ]

@@ -28,15 +28,22 @@ ANALYSIS_VERSION = f"1/{unicodedata.unidata_version}"
 # Longer runs are data, not words: they are found by their first characters.
 _LONGEST_WORD = 128
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[A-Z]{2,}s")
+_DATA = re.compile(r"[a-z0-9]+|[A-Z0-9]+|0x[0-9A-Fa-f]+|[0-9A-Fa-f]{16,}")  # with a digit: not stemmed
 _SEPARATORS = re.compile(r"[_.'\u2019]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+_APOSTROPHE = re.compile(r"['\u2019]")
+_DIGIT = re.compile(r"\d")
+_SIGNS = "+#"
 _CONTRACTIONS = frozenset({"ll", "re", "ve"})
 _ACCENTED_SCRIPTS = frozenset({"LATIN", "GREEK", "CYRILLIC"})
 _local = threading.local()
 
 
 class Terms(NamedTuple):
-    """The terms of one word; the first `counted` of them count in the length of the text."""
+    """The terms of one word, and how many words of the text's length it stands for.
+
+    Of several terms the first `counted` are its parts; those after them are extra.
+    """
 
     terms: tuple[str, ...]
     counted: int
@@ -65,7 +72,8 @@ def folded_words(text: str) -> list[str]:
         >>> folded_words("Dräin the NODES")
         ['drain', 'the', 'nodes']
     """
-    return [fold(unicodedata.normalize("NFKC", text[start:end])) for start, end in spans(text)]
+    written = (unicodedata.normalize("NFKC", text[start:end]) for start, end in spans(text))
+    return [_APOSTROPHE.sub("'", fold(word)) for word in written]
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -87,6 +95,8 @@ def word_terms(word: str, language: str) -> Terms:
     word = word[:_LONGEST_WORD]
     if _PLAIN.fullmatch(word):
         return Terms((stem(word.lower(), language),), 1)
+    if _DATA.fullmatch(word):
+        return Terms((word.lower(),), 1)
     if not word.isascii():
         compatible = unicodedata.normalize("NFKC", word)
         if compatible != word:
@@ -98,16 +108,12 @@ def word_terms(word: str, language: str) -> Terms:
 
 def terms_of_many(written: list[str], language: str) -> list[Terms]:
     """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
-    plain = [index for index, word in enumerate(written) if _PLAIN.fullmatch(word, 0, _LONGEST_WORD)]
+    plain = [word for word in written if len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word)]
     name = LATIN_STEMMERS.get(language)
-    lowered = [written[index].lower() for index in plain]
+    lowered = [word.lower() for word in plain]
     stems = _stemmer(name).stemWords(lowered) if name else lowered
-    found: dict[int, Terms] = {
-        index: Terms((term,), 1) if term.isascii() else Terms((_without_accents(term),), 1)
-        for index, term in zip(plain, stems, strict=True)
-        if len(written[index]) <= _LONGEST_WORD
-    }
-    return [found.get(index) or word_terms(word, language) for index, word in enumerate(written)]
+    found = {word: Terms((term,), 1) for word, term in zip(plain, stems, strict=True)}
+    return [found.get(word) or word_terms(word, language) for word in written]
 
 
 def _terms_of_compatible(text: str, language: str) -> Terms:
@@ -120,29 +126,30 @@ def _terms_of_compatible(text: str, language: str) -> Terms:
 
 def _terms_of_identifier(word: str, language: str) -> Terms:
     """Split a word that is not plain letters into its parts, and keep the whole beside them."""
-    parts = [part for piece in _SEPARATORS.split(word) for part in _CAMEL.split(piece) if part]
-    apostrophe = "'" in word or "\u2019" in word
-    if apostrophe:
-        parts = [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
-    if not parts:
-        return Terms((), 0)
-    terms = [_part_term(part, language) for part in parts]
+    terms = tuple([_part_term(part, language) for part in parts_of(word)])
+    if _APOSTROPHE.search(word) or (len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "."):
+        return Terms(terms, len(terms))
     whole = fold(word.strip("_"))
-    if apostrophe or whole in terms or (len(parts) == 1 and not _is_whole(word)):
-        return Terms(tuple(terms), len(terms))
-    return Terms((*terms, whole), len(terms))
+    return Terms(terms if whole in terms else (*terms, whole), len(terms))
 
 
-def _is_whole(word: str) -> bool:
-    """Tell whether a word of one part is more than that part: `C++`, `C#`, `.NET`."""
-    return word[-1] in "+#" or word[0] == "."
+def parts_of(word: str) -> list[str]:
+    """Return the parts of an identifier, without contractions and possessives.
+
+    Example:
+        >>> parts_of("HTTPServer_v2"), parts_of("node's"), parts_of("L'eau")
+        (['HTTP', 'Server', 'v2'], ['node'], ['eau'])
+    """
+    pieces = _SEPARATORS.split(word)
+    parts = [part for piece in pieces for part in _CAMEL.split(piece) if part]
+    if _APOSTROPHE.search(word):
+        return [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
+    return parts
 
 
 def _part_term(part: str, language: str) -> str:
-    bare = part.rstrip("+#")
-    if any(character.isdigit() for character in bare):
-        return fold(bare)
-    return stem(bare.casefold(), language)
+    bare = part.rstrip(_SIGNS)
+    return fold(bare) if _DIGIT.search(bare) else stem(bare.casefold(), language)
 
 
 def fold(word: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from firstlight.lexical.analysis import fold, folded_words, spans, word_terms
@@ -75,20 +74,23 @@ def _says_something(
 
 
 def _terms(text: str, found: Iterable[tuple[int, int]], languages: Sequence[str]) -> tuple[QueryTerm, ...]:
-    counts: Counter[tuple[str, ...]] = Counter()
-    words: dict[tuple[str, ...], str] = {}
+    asked: dict[tuple[str, ...], list[str]] = {}
+    whole: dict[tuple[str, ...], list[str]] = {}
     for start, end in found:
-        word = text[start:end]
-        for variants in _variants(word, languages):
-            counts[variants] += 1
-            words.setdefault(variants, fold(word))
-    return tuple(QueryTerm(words[variants], variants, count) for variants, count in counts.items())
+        word = fold(text[start:end])
+        parts = _stems(text[start:end], languages)
+        for stems in parts:
+            asked.setdefault(stems, []).append(word)
+        if len(parts) == 1:
+            # `YouTube` is indexed whole beside its parts, and wholes are not stemmed: look up `youtube` too.
+            whole.setdefault(parts[0], []).append(word)
+    return tuple(
+        QueryTerm(words[0], tuple(dict.fromkeys((*stems, *whole.get(stems, ())))), len(words))
+        for stems, words in asked.items()
+    )
 
 
-def _variants(word: str, languages: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield, for each part of a word, the terms that it may stand under."""
+def _stems(word: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return, for each part of a word, its stem in each language."""
     by_language = [word_terms(word, code).terms for code in languages or ("en",)]
-    for parts in zip(*by_language, strict=True):
-        # `YouTube` is indexed whole beside its parts, and wholes are not stemmed: ask for `youtube` too.
-        unstemmed = (fold(word),) if len(by_language[0]) == 1 else ()
-        yield tuple(dict.fromkeys((*parts, *unstemmed)))
+    return [tuple(dict.fromkeys(stems)) for stems in zip(*by_language, strict=True)]

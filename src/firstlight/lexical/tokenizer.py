@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.lexical.analysis import terms_of_many
+from firstlight.lexical.analysis import Terms, terms_of_many
 from firstlight.lexical.characters import classify, code_points
 from firstlight.lexical.kernels import HashTable, SpanHasher, expand, word_spans
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 # Ends every text of a batch: no word, pair or joiner reaches across it.
-_SEPARATOR = "\n"
+SEPARATOR = "\n"
 
 
 class Tokens(NamedTuple):
@@ -51,12 +51,12 @@ class Tokenizer:
 
     def tokenize(self, texts: Sequence[str], language: str) -> Tokens:
         """Return the tokens of `texts`, all in one Latin-script language."""
-        joined = _SEPARATOR.join(texts)
+        joined = SEPARATOR.join(texts)
         codes = code_points(joined)
         starts, ends = word_spans(classify(codes))
         vocabulary = self._vocabularies.get(language)
         if vocabulary is None:
-            vocabulary = self._vocabularies[language] = _Vocabulary(language)
+            vocabulary = self._vocabularies[language] = _Vocabulary()
         hashes = self._hasher.hash(codes, starts, ends)
         words = vocabulary.lookup(hashes)
         missing = np.flatnonzero(words < 0)
@@ -64,18 +64,13 @@ class Tokenizer:
             _, firsts = np.unique(hashes[missing], return_index=True)
             new = missing[np.sort(firsts)]  # in reading order: ids do not depend on the hashes
             written = [joined[s:e] for s, e in zip(starts[new].tolist(), ends[new].tolist(), strict=True)]
-            vocabulary.add(hashes[new], written, self._term_id)
+            vocabulary.add(hashes[new], terms_of_many(written, language), self._term_id)
             words[missing] = vocabulary.lookup(hashes[missing])
         return self._tokens(vocabulary, words, starts, texts)
 
     def _tokens(self, vocabulary: _Vocabulary, words: Ints, starts: Ints, texts: Sequence[str]) -> Tokens:
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(_SEPARATOR)
-        bounds = np.searchsorted(starts, np.cumsum(sizes))
-        counts = np.diff(bounds, prepend=0)
-        text_of_word = np.repeat(np.arange(len(texts)), counts)
-        counted = np.zeros(len(words) + 1, np.int64)
-        np.cumsum(vocabulary.counted[words], out=counted[1:])
-        lengths = counted[bounds] - counted[bounds - counts]
+        text_of_word = text_of_each(starts, texts)
+        lengths = np.bincount(text_of_word, vocabulary.counted[words], len(texts)).astype(np.int64)
         terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
         return Tokens(terms, text_of_word[sources], lengths)
 
@@ -87,11 +82,17 @@ class Tokenizer:
         return found
 
 
+def text_of_each(starts: Ints, texts: Sequence[str]) -> Ints:
+    """Return which of `texts`, joined by SEPARATOR, each word begins in."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
+    counts = np.diff(np.searchsorted(starts, np.cumsum(sizes)), prepend=0)
+    return np.repeat(np.arange(len(texts)), counts)
+
+
 class _Vocabulary:
     """The distinct words of one language, as written, and the ids of each one's terms: a ragged table."""
 
-    def __init__(self, language: str) -> None:
-        self._language = language
+    def __init__(self) -> None:
         self._table = HashTable()
         self.offsets = np.zeros(1, np.int64)
         self.terms = np.empty(0, np.int64)
@@ -100,8 +101,7 @@ class _Vocabulary:
     def lookup(self, hashes: NDArray[np.uint64]) -> Ints:
         return self._table.lookup(hashes)
 
-    def add(self, hashes: NDArray[np.uint64], written: list[str], term_id: Callable[[str], int]) -> None:
-        analysed = terms_of_many(written, self._language)
+    def add(self, hashes: NDArray[np.uint64], analysed: list[Terms], term_id: Callable[[str], int]) -> None:
         first = len(self.counted)
         self._table.insert(hashes, np.arange(first, first + len(hashes)))
         sizes = np.fromiter((len(found.terms) for found in analysed), np.int64, len(analysed))
