@@ -31,6 +31,15 @@ def trust(folder: str | Path) -> str:
     return root
 
 
+def revoke(folder: str | Path) -> str:
+    """Take back the trust in `folder`, if there is any; return the folder's real path."""
+    root = os.path.realpath(folder)
+    trusted = _trusted()
+    if trusted.pop(root, None) is not None:
+        _record(trusted)
+    return root
+
+
 def is_trusted(folder: str | Path) -> bool:
     """Whether the user trusted `folder`'s `firstlight.toml` as it is now; True where it has none."""
     root = os.path.realpath(folder)
