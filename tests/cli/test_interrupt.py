@@ -50,7 +50,7 @@ def test_after_ctrl_c_the_index_is_usable(many: Path, home: Path, process: Run) 
     assert process("sync", many, "--state", state).code == 0
     found = process("search", many, "needle599", "--no-sync", "--state", state)
     assert found.code == 0
-    assert "599.md:1" in found.out
+    assert "599.md:3" in found.out
     assert process("verify", many, "--state", state).code == 0
 
 

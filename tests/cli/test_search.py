@@ -43,7 +43,7 @@ def test_what_changed_is_found_at_once(run: Run, docs: Path) -> None:
     run("search", docs, "drain")
     (docs / "new.md").write_text("# New\n\nA zeppelin landed.\n")
     outcome = run("search", docs, "zeppelin")
-    assert "new.md:1" in outcome.out
+    assert "new.md:3" in outcome.out
     assert "1 added (1 chunk indexed)" in outcome.err
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firstlight.cli.terminal import count, is_terminal, printable, talk
+from firstlight.cli.terminal import count, duration, is_terminal, printable, talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def summary(report: SyncReport) -> str:
     ]
     if not done:
         return ""
-    return f"{', '.join(done)} ({count(report.chunks, 'chunk')} indexed) in {report.seconds:.1f} s"
+    return f"{', '.join(done)} ({count(report.chunks, 'chunk')} indexed) in {duration(report.seconds)}"
 
 
 def tell_errors(errors: Sequence[FileError], *, folder: Path) -> None:

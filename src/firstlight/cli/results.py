@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from firstlight.cli.snippet import render_snippet
-from firstlight.cli.terminal import count, printable
+from firstlight.cli.terminal import count, duration, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,5 +89,5 @@ def _figures(figures: dict[str, float]) -> str:
 def mode_line(results: Results, *, seconds: float) -> str:
     """Say in one line what was done to find the hits: rule 2, for a person."""
     found = f"{len(results):,} of {count(results.total, 'chunk')}"
-    parts = [results.mode, found, results.reason, f"{seconds * 1000:.0f} ms"]
+    parts = [results.mode, found, results.reason, duration(seconds)]
     return " · ".join(part for part in parts if part)

@@ -8,7 +8,18 @@ import sys
 from dataclasses import dataclass
 from typing import TextIO
 
-__all__ = ["Style", "columns", "count", "is_terminal", "printable", "show", "style_for", "talk", "width"]
+__all__ = [
+    "Style",
+    "columns",
+    "count",
+    "duration",
+    "is_terminal",
+    "printable",
+    "show",
+    "style_for",
+    "talk",
+    "width",
+]
 
 # Where output goes into a pipe or a file, lines are wrapped as on a terminal of this width.
 _PLAIN_COLUMNS = 100
@@ -63,6 +74,16 @@ def count(number: int, noun: str) -> str:
         ('1 file', '2,000 files')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it.
+
+    Example:
+        >>> duration(0.0123), duration(12.34)
+        ('12 ms', '12.3 s')
+    """
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 @dataclass(frozen=True, slots=True)

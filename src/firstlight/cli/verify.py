@@ -8,7 +8,7 @@ import click
 
 from firstlight.cli.corpora import open_corpus
 from firstlight.cli.options import as_json, folder, print_json, state
-from firstlight.cli.terminal import count, printable, show, talk
+from firstlight.cli.terminal import count, duration, printable, show, talk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def _print(report: VerifyReport, folder: Path) -> None:
     checked = f"{count(report.documents, 'document')} and {count(report.chunks, 'chunk')} checked"
     found = len(report.findings)
     if not found:
-        show(f"sound: {checked} in {report.seconds:.1f} s")
+        show(f"sound: {checked} in {duration(report.seconds)}")
     elif report.ok:
         show(f"sound again: {count(found, 'finding')} repaired; {checked}")
     else:
