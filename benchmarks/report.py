@@ -81,13 +81,9 @@ def ratio_goals(
     """Return goals of the kind "at least so many times faster than each peer", by medians."""
     if ours not in figures:
         return []
-    return [
-        Goal(
-            f"{what}: times faster than {peer}",
-            figures[peer]["median_s"] / figures[ours]["median_s"],
-            bound,
-            at_least=True,
-        )
-        for peer, bound in least.items()
-        if peer in figures
-    ]
+    goals = []
+    for peer, bound in least.items():
+        if peer in figures:
+            ratio = figures[peer]["median_s"] / figures[ours]["median_s"]
+            goals.append(Goal(f"{what}: times faster than {peer}", ratio, bound, at_least=True))
+    return goals

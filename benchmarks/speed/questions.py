@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from benchmarks import texts
 from benchmarks.report import Goal, Report, ratio_goals
 from benchmarks.speed.contenders import SETUP, engines
-from benchmarks.timing import percentile
+from benchmarks.timing import Taken, measure, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +39,7 @@ def run(options: Options) -> Report:
             name: partial(_search, engine) for name, engine in built.items()
         }
         times = _ask(ways, asked)
-        figures = {name: _figures(values) for name, values in times.items()}
+        figures = summary(times)
         goals = ratio_goals(figures, "p50 of a question", {"fts5": 50.0, "tantivy": 1.0})
         if "firstlight" in built:
             filtered = _filtered(built["firstlight"], asked, len(chunks))
@@ -66,33 +65,23 @@ def _filtered(engine: Engine, asked: Sequence[str], size: int) -> dict[str, dict
     for share in SHARES:
         masks = engine.masks(random.random(size) < share)
         ways[f"firstlight, filter {share:.0%}"] = partial(_search_masked, engine, masks)
-    return {name: _figures(values) for name, values in _ask(ways, asked).items()}
+    return summary(_ask(ways, asked))
 
 
 def _search_masked(engine: object, masks: object, question: str) -> object:
     return engine.search(question, TOP, masks)  # type: ignore[attr-defined]
 
 
-def _ask(ways: dict[str, Callable[[str], object]], asked: Sequence[str]) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in ways}
+def _ask(ways: dict[str, Callable[[str], object]], asked: Sequence[str]) -> dict[str, list[Taken]]:
+    times: dict[str, list[Taken]] = {name: [] for name in ways}
     for way in ways.values():
         way("warm up the code")
     names = list(ways)
     for number in range(BLOCKS):
         for name in names if number % 2 == 0 else reversed(names):
             for question in asked[number::BLOCKS]:
-                start = perf_counter()
-                ways[name](question)
-                times[name].append(perf_counter() - start)
+                times[name].append(measure(partial(ways[name], question), collect=False))
     return times
-
-
-def _figures(values: Sequence[float]) -> dict[str, float]:
-    return {
-        "median_s": round(percentile(values, 0.5), 6),
-        "p95_s": round(percentile(values, 0.95), 6),
-        "runs": len(values),
-    }
 
 
 def _filter_goals(filtered: dict[str, dict[str, float]]) -> list[Goal]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchmarks import texts
 from benchmarks.report import Report, ratio_goals
 from benchmarks.speed.contenders import SETUP, engines
-from benchmarks.timing import seconds, summary
+from benchmarks.timing import Taken, measure, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +29,12 @@ def run(options: Options) -> Report:
     everything = texts.chunks(CHUNKS * (rounds + 1), size=SIZE)
     with TemporaryDirectory() as folder:
         ways = _ways(engines(options, Path(folder)))
-        times: dict[str, list[float]] = {name: [] for name in ways}
+        times: dict[str, list[Taken]] = {name: [] for name in ways}
         for number in range(rounds + 1):
             unseen = everything[number * CHUNKS : (number + 1) * CHUNKS]
             question = texts.questions(unseen, 1, seed=number)[0]
             for name in list(ways) if number % 2 == 0 else reversed(list(ways)):
-                taken = seconds(partial(ways[name], unseen, question))
+                taken = measure(partial(ways[name], unseen, question))
                 if number:
                     times[name].append(taken)
     figures = summary(times)
