@@ -12,15 +12,16 @@ PACKAGES = ("bm25s", "matplotlib", "numpy", "pyromark", "PyStemmer", "tantivy")
 
 
 def describe() -> dict[str, str | int | float]:
-    """Return the processor, its cores, the memory, and the versions of everything that takes part."""
+    """Return the processor, its cores, the memory, and the versions of everything that takes part.
+
+    The load is that at the end: a benchmark alone makes 1 to 2.
+    """
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
         "system": f"{platform.system()} {platform.release()}",
-        "load": round(
-            os.getloadavg()[0], 2
-        ),  # at the end; a benchmark alone makes 1 to 2
+        "load": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         **{name: package_version(name) for name in PACKAGES},

@@ -26,6 +26,12 @@ PANELS = (
     ("speed.build", "Index 100,000 chunks, 187 MB", ("firstlight", "fts5", "tantivy", "bm25s")),
     ("speed.questions", "Question of 10 to 20 words, p50", ("firstlight", "bm25s", "tantivy", "fts5")),
     ("speed.adding", "Add 100 chunks, find one", ("firstlight", "firstlight corpus", "tantivy")),
+    ("speed.scale", "Index more chunks", ("100000 chunks", "200000 chunks", "500000 chunks")),
+    (
+        "speed.questions",
+        "The same questions with filters, p50",
+        tuple(f"firstlight, {how}" for how in ("again", "filter 1%", "filter 10%", "filter 50%")),
+    ),
     ("speed.unseen", "One question, 500 unseen chunks", ("firstlight", "fts5", "tantivy", "bm25s")),
 )
 
@@ -33,7 +39,7 @@ PANELS = (
 def draw(*, quick: bool) -> None:
     """Draw what was measured; panels without results are left empty, saying so."""
     folder = places.scratch("quick") if quick else places.RESULTS
-    figure, axes = plt.subplots(4, 2, figsize=(13, 14), layout="constrained")
+    figure, axes = plt.subplots(5, 2, figsize=(13, 16), layout="constrained")
     for axis, (name, title, contenders) in zip(axes.flat, PANELS, strict=False):
         _bars(axis, _figures(folder, name), title, contenders)
     _quality(axes.flat[-1], _figures(folder, "quality"))
@@ -50,8 +56,11 @@ def _bars(axis: Any, figures: Mapping[str, Any], title: str, contenders: Sequenc
         axis.text(0.5, 0.5, "not measured", ha="center", transform=axis.transAxes)
         return
     values = [figures[name]["median_s"] for name in shown]
-    colours = [OURS if name.startswith("firstlight") else OTHERS for name in shown]
-    bars = axis.barh(shown, values, color=colours)
+    colours = [
+        OURS if name.startswith("firstlight") or name.endswith(" chunks") else OTHERS for name in shown
+    ]
+    labels = [name.replace("again", "no filter").replace("000 chunks", ",000 chunks") for name in shown]
+    bars = axis.barh(labels, values, color=colours)
     axis.bar_label(bars, [_time(value) for value in values], padding=4, fontsize=10)
     axis.invert_yaxis()
     if max(values) > 20 * min(values):
