@@ -5,21 +5,32 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from firstlight.text.layout import encode, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Block", "RawBlock", "blocks", "line_end", "parse", "unify_line_ends"]
+    RawBlock = tuple[str, int, int, int, int, int, str]
+
+__all__ = ["Block", "blocks", "inline_html", "line_end", "parse", "unify_line_ends"]
 
 _HEADING_CHARACTERS = 200  # a heading is a label, though a setext one can be as long as a paragraph
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LEAVES = {"Paragraph": "paragraph", "HtmlBlock": "html", "Item": "item"}
-_NESTS = {"CodeBlock": "code", "Table": "table", "List": "list", "BlockQuote": "quote"}
+_KINDS = {  # of pyromark's tags; the others are inline, or parts of tables
+    "Paragraph": "paragraph",
+    "Heading": "heading",
+    "CodeBlock": "code",
+    "Table": "table",
+    "HtmlBlock": "html",
+    "Rule": "rule",
+    "List": "list",
+    "Item": "item",
+    "BlockQuote": "quote",
+}
 _CONTAINERS = frozenset(("item", "list", "quote"))
-_LF, _CR = 10, 13
+_LF = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,8 @@ class Block:
     """One block of a Markdown document.
 
     Attributes:
-        kind: `heading`, `paragraph`, `code`, `table`, `html`, `rule`, or a container: `quote`, `list`, `item`.
+        kind: `heading`, `paragraph`, `code`, `table`, `html`, `rule`, or a container: `quote`, `list`,
+            `item`.
         start: The offset of its first line, the indentation and markers before the block included.
         end: The offset after its last line, that line's end included.
         depth: How many containers it is in.
@@ -43,97 +55,69 @@ class Block:
     text: str = ""
 
 
-class RawBlock(NamedTuple):
-    """A block as the parser sees it, in bytes; `line` is where its first line begins."""
-
-    kind: str
-    line: int
-    start: int
-    end: int
-    depth: int
-    level: int = 0
-    text: str = ""
-
-
 def blocks(text: str, start: int = 0) -> list[Block]:
-    """Return the blocks of `text` from `start` on, in document order, a container before what it contains.
+    r"""Return the blocks of `text` from `start` on, in document order, a container before what it contains.
 
     The items of a tight list have no paragraphs of their own. Link reference definitions are no blocks.
 
     Example:
-        >>> [(b.kind, b.start, b.end, b.text) for b in blocks("# A *b*\\n\\ntext\\n")]
+        >>> [(b.kind, b.start, b.end, b.text) for b in blocks("# A *b*\n\ntext\n")]
         [('heading', 0, 8, 'A b'), ('paragraph', 9, 14, '')]
     """
     data = encode(text)
     body = len(encode(text[:start]))
-    raw, _ = parse(text, data, start, body)
+    raw = parse(text, data, start, body)
     lines = unify_line_ends(data)
-    ends = [line_end(data, lines, block.end) for block in raw]
-    at = points(data, [edge for block in raw for edge in (block.line,)] + ends)
+    ends = [line_end(data, lines, end) for _, _, _, end, *_ in raw]
+    at = points(data, [line for _, line, *_ in raw] + ends)
     return [
-        Block(b.kind, at[b.line], at[e], b.depth, b.level, b.text) for b, e in zip(raw, ends, strict=True)
+        Block(kind, at[line], at[end], depth, level, label)
+        for (kind, line, _, _, depth, level, label), end in zip(raw, ends, strict=True)
     ]
 
 
-def parse(
-    text: str, data: bytes, start: int, body: int, *, inline_html: bool = False
-) -> tuple[list[RawBlock], list[tuple[int, int]]]:
-    """Return the blocks of `text[start:]`, and the ranges of its inline HTML if asked for, in bytes of `data`.
+def parse(text: str, data: bytes, start: int, body: int) -> list[RawBlock]:
+    """Return the blocks of `text[start:]`, which is `data[body:]` in UTF-8.
 
-    Args:
-        text: The document.
-        data: The document in UTF-8.
-        start: Where its body begins in `text`.
-        body: Where its body begins in `data`.
-        inline_html: Whether to collect inline HTML, which is rarely of interest.
+    A block is (kind, start of its first line, start, end, depth, level, text), in bytes of `data`; tuples,
+    because a folder has as many of them as lines.
     """
-    source = text[start:]
-    if len(data) != len(text) and _SURROGATE.search(source):
-        source = _SURROGATE.sub("\ufffd", source)  # as many bytes
     lines = unify_line_ends(data)
     found: list[RawBlock] = []
-    inline: list[tuple[int, int]] = []
-    ends: list[int] = []
+    ends: list[int] = []  # of the containers around here
     line = body
-    events = _parser().events_with_range(source)
+    events = _events(text, start)
     for event, span in events:
-        if type(event) is str:
-            if event != "Rule":
-                continue
-            kind = "rule"
-            tag: Any = event
-        else:
+        if type(event) is dict:
             tag = event.get("Start")
             if tag is None:
-                if inline_html and "InlineHtml" in event:
-                    inline.append((span["start"] + body, span["end"] + body))
                 continue
-            if type(tag) is str:
-                if tag not in _LEAVES:
-                    continue
-                kind = _LEAVES[tag]
-            else:
-                name = next(iter(tag))
-                if name == "Heading":
-                    kind = "heading"
-                elif name in _NESTS:
-                    kind = _NESTS[name]
-                else:
-                    continue
-        at = span["start"] + body
-        end = span["end"] + body
+            kind = _KINDS.get(tag if type(tag) is str else next(iter(tag)))
+        else:
+            tag, kind = None, _KINDS.get(event)
+        if kind is None:
+            continue
+        at, end = span["start"] + body, span["end"] + body
         while ends and ends[-1] <= at:
             ends.pop()
         if at > line:
             line = at if lines[at - 1] == _LF else max(line, lines.rfind(b"\n", line, at) + 1)
-        if kind == "heading":
-            level, label = _heading(tag, events)
-            found.append(RawBlock(kind, line, at, end, len(ends), level, label))
+        if tag is not None and kind == "heading":
+            found.append((kind, line, at, end, len(ends), int(tag["Heading"]["level"][1]), _label(events)))
             continue
-        found.append(RawBlock(kind, line, at, end, len(ends)))
+        found.append((kind, line, at, end, len(ends), 0, ""))
         if kind in _CONTAINERS:
             ends.append(end)
-    return found, inline
+    return found
+
+
+def inline_html(text: str, start: int, body: int) -> list[tuple[int, int]]:
+    """Return the ranges of the HTML tags inside paragraphs of `text[start:]`, in bytes, `body` added."""
+    return [
+        (span["start"] + body, span["end"] + body)
+        for event, span in _events(text, start)
+        if type(event) is dict and "InlineHtml" in event
+    ]
 
 
 def unify_line_ends(data: bytes) -> bytes:
@@ -156,23 +140,30 @@ def line_end(data: bytes, lines: bytes, end: int) -> int:
     return end
 
 
+def _events(text: str, start: int) -> Iterator[tuple[Any, dict[str, int]]]:
+    source = text[start:]
+    if not source.isascii() and _SURROGATE.search(source):
+        source = _SURROGATE.sub("\ufffd", source)  # as many bytes
+    return _parser().events_with_range(source)  # type: ignore[no-any-return]
+
+
 @cache
-def _parser() -> Any:
+def _parser() -> Any:  # pyromark is imported when the first document is parsed
     import pyromark  # noqa: PLC0415
 
     return pyromark.Markdown(options=pyromark.Options.ENABLE_TABLES)
 
 
-def _heading(tag: Any, events: Iterator[Any]) -> tuple[int, str]:
-    """Read the events of a heading up to its end; return its level and its plain text."""
+def _label(events: Iterator[tuple[Any, dict[str, int]]]) -> str:
+    """Read the events of a heading up to its end; return its text without markup."""
     parts: list[str] = []
     for event, _ in events:
         if type(event) is str:
             parts.append(" ")
-        elif "End" in event:
-            if "Heading" in event["End"] and type(event["End"]) is dict:
-                break
-        else:
-            parts.append(event.get("Text") or event.get("Code") or "")
-    label = " ".join("".join(parts).split())
-    return int(tag["Heading"]["level"][1]), label[:_HEADING_CHARACTERS]
+        elif "Text" in event:
+            parts.append(event["Text"])
+        elif "Code" in event:
+            parts.append(event["Code"])
+        elif type(event.get("End")) is dict and "Heading" in event["End"]:
+            break
+    return " ".join("".join(parts).split())[:_HEADING_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Where a word may be cut when nothing else is left: between characters, never inside one that a reader sees."""
+"""Where a word may be cut when nothing else is left: between the characters that a reader sees."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
 
 def cluster_starts(data: bytes, start: int, end: int) -> list[int]:
-    """Return some offsets in `data[start:end + 1]` at which a long word may be cut, ascending.
+    """Return some offsets in `data[start:end]` at which a long word may be cut, ascending.
 
     They are chosen by the bytes that follow, or, where those repeat themselves, evenly spaced. Where even one
     character with its marks is too long, it is cut between code points.
     """
     found = [
         at
-        for at in range(start, end + 1)
+        for at in range(start, end)
         if crc32(data[at : at + _WINDOW]) % _SPACING == 0 and is_cluster_start(data, at)
     ]
     if not found:
         step = max(1, (end - start) // 8)
         middle = (start + end) // 2
-        near = {_snap(data, at, start, end) for at in (*range(start, end + 1, step), middle)}
+        near = {_snap(data, at, start, end) for at in (*range(start, end, step), middle)}
         found = sorted(at for at in near if at >= 0)
     return found
 
 
 def is_cluster_start(data: bytes, at: int) -> bool:
-    """Say whether a character that a reader sees begins at `at`: no mark, no joined emoji, no half of CRLF."""
+    """Say whether a character that a reader sees begins at `at`: no mark, no joined emoji, no LF of CRLF."""
     if at >= len(data) or data[at] & 0xC0 == 0x80:
         return False
     if data[at] < 0x80:
@@ -49,7 +49,7 @@ def is_cluster_start(data: bytes, at: int) -> bool:
 
 def _snap(data: bytes, at: int, start: int, end: int) -> int:
     """Return the start of a character near `at` within the bounds, of a code point if need be, or -1."""
-    nearby = range(at, min(at + _LONGEST, end + 1)), range(at - 1, max(at - _LONGEST, start - 1), -1)
+    nearby = range(at, min(at + _LONGEST, end)), range(at - 1, max(at - _LONGEST, start - 1), -1)
     for tried in nearby:
         for offset in tried:
             if is_cluster_start(data, offset):

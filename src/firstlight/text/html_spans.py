@@ -1,4 +1,4 @@
-"""HTML that may not be split: `<table>` and `<pre>` from tag to tag, across the blank lines that end an HTML block."""
+"""HTML that may not be split: `<table>` and `<pre>`, across the blank lines that end an HTML block."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _TAG = re.compile(rb"<!--(?:.*?-->|.*)|<(/?)(table|pre)\b", re.IGNORECASE | re.D
 
 
 def matched_spans(data: bytes, pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return (start, end) from each opening to its closing tag, outermost only, in the HTML `pieces` of `data`.
+    """Return (start, end) from each opening tag to its closing one, in the HTML `pieces` of `data`.
 
-    A tag that never closes spans nothing: one stray `<table>` must not make the rest of a document unsplittable.
+    A tag that never closes spans nothing: one stray `<table>` must not make the rest of a document
+    unsplittable.
     """
     opened: dict[bytes, list[int]] = {b"table": [], b"pre": []}
     spans: list[tuple[int, int]] = []

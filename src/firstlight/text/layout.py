@@ -1,7 +1,7 @@
 """Where a text may be cut: what the chunker knows of a document, in UTF-8 bytes.
 
-Sizes are estimated from bytes and pyromark counts in bytes, so everything between parsing and the finished chunks is in
-bytes; only the finished chunks are turned into code points.
+Sizes are estimated from bytes and pyromark counts in bytes, so everything between parsing and the finished
+chunks is in bytes; only the finished chunks are turned into code points.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Layout:
         cuts: The beginnings of blocks, ascending; none inside an atom, none between a heading and its block.
         ranks: How good a cut each of them is: the lower, the better.
         atoms: What may not be split (code, tables), as (start, end), ascending and apart.
-        glue: (start, end) from the first of some headings to the block after them: a cut at `end` would leave a
-            heading at the end of a chunk.
+        glue: (start, end) from the first of some headings to the block after them; a cut at `end` would leave
+            a heading at the end of a chunk.
         headings: (offset, level, plain text) of the headings outside lists and quotes.
     """
 

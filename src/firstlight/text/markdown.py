@@ -6,12 +6,14 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from firstlight.text.blocks import line_end, parse, unify_line_ends
+from firstlight.text.blocks import inline_html, line_end, parse, unify_line_ends
 from firstlight.text.html_spans import matched_spans
 from firstlight.text.layout import BLOCK, Layout, encode
 
 if TYPE_CHECKING:
     from firstlight.text.blocks import RawBlock
+
+    Span = tuple[int, int]
 
 __all__ = ["markdown_layout"]
 
@@ -24,32 +26,36 @@ def markdown_layout(text: str, start: int = 0) -> Layout:
     """Return the layout of a Markdown document whose body begins at `start`."""
     data = encode(text)
     body = len(data) - len(encode(text[start:])) if start else 0
-    inline_html = _TABLE_OR_PRE.search(data, body) is not None
-    found, inline = parse(text, data, start, body, inline_html=inline_html)
-    atoms = _atoms(data, found, inline if inline_html else None)
+    found = parse(text, data, start, body)
     cuts, ranks, glue = _cuts(found, body, len(data))
-    if inline_html:
+    atoms, html = _atoms(data, found)
+    if _TABLE_OR_PRE.search(data, body):
+        tags = sorted(html + inline_html(text, start, body))
+        lines = unify_line_ends(data)
+        atoms = _merged(sorted(atoms + _whole_lines(data, lines, sorted(matched_spans(data, tags)))))
         cuts, ranks = _outside(atoms, cuts, ranks)
-    headings = [(block.line, block.level, block.text) for block in found if block.level and not block.depth]
+    headings = [(line, level, label) for _, line, _, _, depth, level, label in found if level and not depth]
     return Layout(data, body, cuts, ranks, atoms, glue, headings)
 
 
-def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[int], list[Span]]:
     """Return where blocks begin, how good a cut each is, and where headings forbid one."""
     cuts: list[int] = []
     ranks: list[int] = []
-    glue: list[tuple[int, int]] = []
+    glue: list[Span] = []
     heading = -1  # where a run of headings began that no block has followed yet
     last = body
-    opened = False
+    opened = (
+        0  # the depth inside an item or quote that has just begun: what it begins with stays with its marker
+    )
     for kind, line, _, _, depth, level, _ in found:
         if heading >= 0 and not level:
             glue.append((heading, line))
-        elif heading < 0 and line > last and not opened:
+        elif heading < 0 and line > last and not 0 < opened <= depth:
             cuts.append(line)
             ranks.append(level if level and not depth else BLOCK + min(depth, _MAX_DEPTH))
         last = line
-        opened = kind in ("item", "quote")  # what they begin with stays with their marker
+        opened = depth + 1 if kind in ("item", "quote") else 0
         if not level:
             heading = -1
         elif heading < 0:
@@ -59,27 +65,22 @@ def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[
     return cuts, ranks, glue
 
 
-def _atoms(data: bytes, found: list[RawBlock], inline: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
-    """Return what may not be split, in whole lines; `inline` is None where there is no HTML table or `<pre>`."""
+def _atoms(data: bytes, found: list[RawBlock]) -> tuple[list[Span], list[Span]]:
+    """Return the blocks that may not be split, in whole lines, and all the blocks of HTML."""
     lines = unify_line_ends(data)
     atoms = []
     html = []
     for kind, line, start, end, *_ in found:
-        if kind in ("code", "table"):
-            atoms.append((line, line_end(data, lines, end)))
-        elif kind == "html":
+        if kind == "html":
             html.append((start, end))
-            if _RAW_HTML.search(data, start, end):
-                atoms.append((line, line_end(data, lines, end)))
-    if inline is None:
-        return atoms
-    spans = sorted(matched_spans(data, sorted(html + inline)))
-    return _merged(sorted(atoms + _whole_lines(data, lines, spans)))
+        if kind in ("code", "table") or (kind == "html" and _RAW_HTML.search(data, start, end)):
+            atoms.append((line, line_end(data, lines, end)))
+    return atoms, html
 
 
-def _whole_lines(data: bytes, lines: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Widen `spans` to whole lines; what an earlier one covers by then is left out, so that no line is read twice."""
-    whole: list[tuple[int, int]] = []
+def _whole_lines(data: bytes, lines: bytes, spans: list[Span]) -> list[Span]:
+    """Widen `spans` to whole lines, without those that an earlier one covers: no line is read twice."""
+    whole: list[Span] = []
     covered = 0
     for start, end in spans:
         if end > covered:
@@ -89,8 +90,8 @@ def _whole_lines(data: bytes, lines: bytes, spans: list[tuple[int, int]]) -> lis
     return whole
 
 
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
     for start, end in spans:
         if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
@@ -99,7 +100,7 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _outside(atoms: list[tuple[int, int]], cuts: list[int], ranks: list[int]) -> tuple[list[int], list[int]]:
+def _outside(atoms: list[Span], cuts: list[int], ranks: list[int]) -> tuple[list[int], list[int]]:
     """Leave out the cuts inside atoms: an HTML table can hold blocks."""
     starts = [start for start, _ in atoms]
     kept = []

@@ -18,10 +18,10 @@ CHUNK_TOKENS = 1200
 
 
 def split_pages(text: str, chunk_tokens: int = CHUNK_TOKENS) -> list[Chunk]:
-    """Divide a text at form feeds, else between paragraphs, sentences, words; together the pieces are the text.
+    """Divide a text at form feeds, else between paragraphs, sentences, words; the pieces are the text.
 
-    A piece has at most `chunk_tokens` estimated tokens (but always a code point), and half of that or more unless it is
-    the last. A text of nothing but white space has no pieces.
+    A piece has at most `chunk_tokens` estimated tokens (but always a code point), and about half of that or
+    more unless it is the last. A text of nothing but white space has no pieces.
 
     Args:
         text: The text.

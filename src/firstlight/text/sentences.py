@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 __all__ = ["sentence_starts", "sentences"]
 
-# A run of terminators is tried once, from its first: the look-behind and the possessive quantifiers keep a million
-# full stops linear.
+# A run of terminators is tried once, from its first: the look-behind and the possessive quantifiers keep a
+# million full stops linear.
 _STOPS = ".!?…؟۔।॥։።။។"
-_WIDE_STOPS = "。！？｡．"
+_WIDE_STOPS = "。！？｡"
 _BOUNDARY = re.compile(
     rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)[\"'”’»)\]*_`]*+\s++"
     rf"|(?<![{_WIDE_STOPS}])[{_WIDE_STOPS}]++[」』”’）\"')]*+\s*+"
@@ -83,8 +84,8 @@ _LONGEST_WORD = 16  # characters looked at before a full stop: longer than any a
 def sentence_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
     """Return the offsets inside `text[start:end]` at which a new sentence begins, `start` and `end` excluded.
 
-    A sentence ends at a terminator of any script, after its closing quotes and the white space that follows, and at a
-    blank line. `e.g.`, `Dr.`, initials, decimals, and a full stop before a small letter end none.
+    A sentence ends at a terminator of any script, after its closing quotes and the white space that follows,
+    and at a blank line. `e.g.`, `Dr.`, initials, decimals, and a full stop before a small letter end none.
 
     Example:
         >>> text = "Ask Dr. Who. It is 3.14, e.g. here! 水。火。"
@@ -103,7 +104,7 @@ def sentence_starts(text: str, start: int = 0, end: int | None = None) -> list[i
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return the sentences of `text` as (start, end); together they cover it."""
     edges = [0, *sentence_starts(text), len(text)]
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:

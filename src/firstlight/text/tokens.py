@@ -1,7 +1,7 @@
 """Token estimates: UTF-8 bytes / 3.3, rounded up.
 
-On real chunks the true count of a byte-pair encoder is at most 1.18 times this at the 95th percentile, in any script;
-characters / 4 is off by 2.1 there.
+On real chunks the true count of a byte-pair encoder is at most 1.18 times this at the 95th percentile, in any
+script; characters / 4 is off by 2.1 there.
 """
 
 from __future__ import annotations
