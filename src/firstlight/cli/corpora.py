@@ -66,7 +66,8 @@ def summary(report: SyncReport) -> str:
     ]
     if not done:
         return ""
-    return f"{', '.join(done)} ({count(report.chunks, 'chunk')} indexed) in {duration(report.seconds)}"
+    chunks = f" ({count(report.chunks, 'chunk')} indexed)" if report.chunks else ""
+    return f"{', '.join(done)}{chunks} in {duration(report.seconds)}"
 
 
 def tell_errors(errors: Sequence[FileError], *, folder: Path) -> None:

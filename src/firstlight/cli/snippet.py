@@ -18,7 +18,7 @@ __all__ = ["render_snippet"]
 Cell: TypeAlias = tuple[str, bool]
 
 # Lines of a table, a list, a heading, a quote or indented code stand alone; others flow into one paragraph.
-_OWN_LINE = re.compile(r"[ \t]{2,}|[|#>~`]|[-*+] |\d{1,9}[.)] ")
+_OWN_LINE = re.compile(r"[ \t]{2,}|[|#>]|[-*+] |\d{1,9}[.)] ")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?\s*")
 _TAB = "    "
