@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from firstlight.errors import ConfigError
+from firstlight.store.lock import writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,6 +194,17 @@ def test_where_nothing_is_indexed_yet_a_failing_sync_is_an_error(
 
     monkeypatch.setattr("firstlight.corpus.Corpus.sync", fail)
     assert run("search", docs, "drain") == (2, "", "error: docs/a.md:3: level: missing\n")
+
+
+def test_while_another_process_syncs_what_is_committed_answers(run: Run, docs: Path, home: Path) -> None:
+    state = home / "index"
+    run("sync", docs, "--state", state)
+    (docs / "new.md").write_text("# New\n\nA zeppelin landed.\n")
+    with writer_lock(state, wait=0):
+        outcome = run("search", docs, "drain", "--state", state)
+    assert outcome.code == 0
+    assert "is writing this index" in outcome.err
+    assert "1  Drain a node" in outcome.out
 
 
 def test_the_state_can_be_anywhere(run: Run, docs: Path, home: Path) -> None:

@@ -32,15 +32,24 @@ def open_corpus(folder: Path, *, state: Path | None) -> Corpus:
     return corpus
 
 
-def bring_up_to_date(corpus: Corpus, *, assume_yes: bool, rebuild: bool = False) -> SyncReport:
-    """Sync, drawing progress where it takes long; a person is asked before a very large folder is indexed."""
+def bring_up_to_date(
+    corpus: Corpus, *, assume_yes: bool, rebuild: bool = False, wait: float = 10.0
+) -> SyncReport:
+    """Sync, drawing progress where it takes long; a person is asked before a very large folder is indexed.
+
+    Args:
+        corpus: The corpus.
+        assume_yes: Do not ask.
+        rebuild: Make everything anew.
+        wait: For how many seconds another process' sync is waited for.
+    """
     from firstlight.cli.progress import Drawing
 
     def confirm(files: int) -> bool:
         return assume_yes or _ask(corpus.root, files)
 
     with Drawing() as draw:
-        return corpus.sync(progress=draw, rebuild=rebuild, confirm=confirm)
+        return corpus.sync(progress=draw, rebuild=rebuild, confirm=confirm, wait=wait)
 
 
 def _ask(root: Path, files: int) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_WAIT = 0.5  # seconds: another process' sync may take long, and what it has committed can be searched
+
 _MOST_HITS = 10_000  # more than anyone reads; a slip of the finger should not fill the screen
 _LONGEST_QUERY = 10_000  # characters, as far as a question is read; what is longer was meant to be a file
 
@@ -108,7 +110,7 @@ def _is_binary(character: str) -> bool:
 def _sync(corpus: Corpus, folder: Path, *, assume_yes: bool) -> None:
     """Bring the index up to date; where that fails, the last good state goes on serving."""
     try:
-        report = bring_up_to_date(corpus, assume_yes=assume_yes)
+        report = bring_up_to_date(corpus, assume_yes=assume_yes, wait=_WAIT)
     except FirstlightError as error:
         if corpus.status().generation == 0:
             raise
