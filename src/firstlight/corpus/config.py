@@ -6,6 +6,7 @@ The user's own configuration gives defaults, the folder's overrides them, an arg
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -135,7 +136,7 @@ def _leaves(root: str, state: str | None) -> bool:
     if state is None:
         return False
     real = os.path.realpath(Path(root) / Path(state).expanduser())
-    return not real.startswith(f"{root.rstrip('/')}/")
+    return real != root and not real.startswith(f"{root.rstrip('/')}/")
 
 
 def _read(file: Path) -> Source | None:
@@ -154,4 +155,5 @@ def _read(file: Path) -> Source | None:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError("is not UTF-8", path=str(file), line=line) from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"is not TOML: {error}", path=str(file)) from error
+        at = re.search(r"at line (\d+)", str(error))
+        raise ConfigError(f"is not TOML: {error}", path=str(file), line=int(at[1]) if at else None) from error

@@ -85,14 +85,19 @@ def _repair(site: Site, faults: list[Fault]) -> None:
     if "database" in kinds:
         ensure_database(site, replace=True)
     else:
-        _mark(site, [fault.finding for fault in faults])
+        _mark(site, faults)
         rebuild_segments(site)
     carry_out(site, survey(site))
 
 
-def _mark(site: Site, findings: list[Finding]) -> None:
-    """Have the next sync make the documents of faulty rows anew, and forget chunks that belong to none."""
-    paths = {each.path for each in findings if each.what not in _FROM_ROWS}
+def _mark(site: Site, faults: list[Fault]) -> None:
+    """Have the next sync make the documents of doubtful rows anew, and forget chunks that belong to none.
+
+    Where postings and rows disagree, either may be wrong; where postings are only lost, the rows are enough.
+    """
+    paths = {
+        finding.path for kind, finding in faults if finding.what not in _FROM_ROWS or kind == "different"
+    }
     with site.database.write() as connection:
         connection.executemany("UPDATE documents SET recipe = '' WHERE path = ?", ((each,) for each in paths))
         connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents)")

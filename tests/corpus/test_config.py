@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firstlight.corpus import trust
+from firstlight.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Docs
+
+
+def synced_paths(docs: Docs, **options: Any) -> set[str]:
+    with docs.open(**options) as corpus:
+        return set(corpus.plan().added)
+
+
+@pytest.fixture
+def tree(docs: Docs) -> Docs:
+    for path in ("readme.md", "docs/a.md", "docs/deep/b.md", "docs2/c.md", "notes/d.rst", "notes/e.txt"):
+        docs.write(path, "words\n")
+    return docs
+
+
+def test_everything_is_a_source_by_default(tree: Docs) -> None:
+    assert synced_paths(tree) == {"readme.md", "docs/a.md", "docs/deep/b.md", "docs2/c.md", "notes/e.txt"}
+
+
+@pytest.mark.parametrize(
+    ("toml", "expected"),
+    [
+        ('sources = ["docs"]', {"docs/a.md", "docs/deep/b.md"}),
+        ('sources = ["./docs/", "readme.md"]', {"docs/a.md", "docs/deep/b.md", "readme.md"}),
+        ('sources = ["."]\nexclude = ["docs*/"]', {"readme.md", "notes/e.txt"}),
+        ('include = ["docs/*.md", "*.txt"]', {"docs/a.md", "notes/e.txt"}),
+        ('extensions = ["rst", ".TXT"]', {"notes/d.rst", "notes/e.txt"}),
+        ('max_file_size = 3\nextensions = ["md"]', set()),
+        ('max_file_size = "1 kB"\nsources = ["docs2"]', {"docs2/c.md"}),
+    ],
+)
+def test_a_folders_settings_narrow_its_files(tree: Docs, toml: str, expected: set[str]) -> None:
+    tree.write("firstlight.toml", toml)
+    assert synced_paths(tree) == expected
+
+
+@pytest.mark.parametrize(
+    ("toml", "line", "message"),
+    [
+        ('\nsuorces = ["docs"]', 2, "unknown key; did you mean 'sources'?"),
+        ("# note\n[chunks]\nmin_token = 5", 3, "did you mean 'chunks.min_tokens'?"),
+        ("[lexical]\nk1 = 99", 2, "from 0 to 10, not 99"),
+        ("lexical.b = 1.5", 1, "from 0 to 1"),
+        ("[chunks]\noverlap = 1.5", 2, "from 0 to 0.5"),
+        ("[chunks]\nmax_tokens = 0", 2, "from 16"),
+        ('sources = ["../secrets"]', 1, "not below this folder"),
+        ('sources = ["/etc"]', 1, "not below this folder"),
+        ("extensions = 5", 1, "a list of texts"),
+        ('extensions = ["*.md"]', 1, "not a file extension"),
+        ('max_file_size = "big"', 1, "must be a size"),
+        ('encoding = "klingon"', 1, "not an encoding"),
+        ('language = "english"', 1, "ISO 639-1"),
+        ("min_tokens = 5", 1, "did you mean 'chunks.min_tokens'?"),
+        ("chunks = 5", 1, "unknown key"),
+    ],
+)
+def test_a_wrong_setting_names_its_file_line_and_key(docs: Docs, toml: str, line: int, message: str) -> None:
+    file = docs.write("firstlight.toml", toml)
+    with pytest.raises(ConfigError) as caught:
+        docs.open()
+    assert str(caught.value).startswith(f"{file}:{line}: ")
+    assert message in str(caught.value)
+
+
+def test_what_is_no_toml_says_where(docs: Docs) -> None:
+    docs.write("firstlight.toml", "# note\nsources: docs\n")
+    with pytest.raises(ConfigError, match=r"firstlight.toml:2: is not TOML"):
+        docs.open()
+    docs.write("firstlight.toml", b"a = 1\nb = '\xff'\n")
+    with pytest.raises(ConfigError, match=r"firstlight.toml:2: is not UTF-8"):
+        docs.open()
+
+
+def test_sizes_that_contradict_each_other_are_refused(docs: Docs) -> None:
+    docs.write("firstlight.toml", "[chunks]\nmin_tokens = 500\nmax_tokens = 100\n")
+    with pytest.raises(ConfigError, match="min_tokens"):
+        docs.open()
+
+
+def test_an_argument_replaces_the_file_and_the_users_settings_are_the_default(
+    tree: Docs, tmp_path: Path
+) -> None:
+    tree.write("firstlight.toml", 'sources = ["docs"]\nlanguage = "fr"\n')
+    assert synced_paths(tree, config={"sources": ["docs2"]}) == {"docs2/c.md"}
+    other = tmp_path / "other.toml"
+    other.write_text('sources = ["notes"]\n')
+    assert synced_paths(tree, config=other) == {"notes/e.txt"}
+    with pytest.raises(ConfigError, match="no such file"):
+        tree.open(config=tmp_path / "absent.toml")
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text('extensions = [".rst"]\n')
+    assert synced_paths(tree, config={}) == {"notes/d.rst"}
+    assert synced_paths(tree, config={"extensions": [".txt"]}) == {"notes/e.txt"}
+
+
+def test_settings_of_one_folder_do_not_belong_into_the_users(docs: Docs, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text('state = "/somewhere"\n')
+    with pytest.raises(ConfigError, match=r"config\.toml:1: state: belongs into a folder's firstlight\.toml"):
+        docs.open()
+
+
+def test_a_declared_encoding_is_used(docs: Docs) -> None:
+    docs.write("a.md", "na\u00efve caf\u00e9\n".encode("latin-1"))
+    with docs.open() as corpus:
+        assert len(corpus.sync().errors) == 1
+    docs.write("firstlight.toml", 'encoding = "latin-1"\n')
+    with docs.open() as corpus:
+        report = corpus.sync()
+        assert (report.added, report.errors) == (1, ())
+        assert corpus.search("café")[0].text.startswith("na\u00efve")
+
+
+def test_settings_of_later_are_known_and_said_to_do_nothing(docs: Docs) -> None:
+    docs.write("firstlight.toml", '[schema]\narea = "str"\n[lexical]\nfts5 = true\n')
+    with docs.open() as corpus:
+        assert corpus.warnings == (
+            "'schema' is not supported yet, and ignored",
+            "'lexical.fts5' is not supported yet, and ignored",
+        )
+
+
+def test_an_untrusted_folder_names_providers_in_vain_and_one_line_says_so(docs: Docs) -> None:
+    docs.write("firstlight.toml", 'embedder = "openai:x"\nstore = "https://example.org"\nsources = ["."]\n')
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        (warning,) = corpus.warnings
+        assert "embedder, store: no effect" in warning
+        assert f"firstlight trust {docs.root}" in warning
+        corpus.sync()
+        assert corpus.search("words").reason.startswith("no embedder")
+    trust(docs.root)
+    with docs.open() as corpus:
+        assert corpus.warnings == (
+            "'embedder' is not supported yet, and ignored",
+            "'store' is not supported yet, and ignored",
+        )
+
+
+def test_neutral_settings_are_no_reason_to_talk(docs: Docs) -> None:
+    docs.write("firstlight.toml", 'embedder = "none"\nstore = "sqlite"\n')
+    with docs.open() as corpus:
+        assert corpus.warnings == ()
+
+
+def test_an_untrusted_folder_cannot_send_its_state_elsewhere(docs: Docs, tmp_path: Path) -> None:
+    docs.write("firstlight.toml", f"state = '{tmp_path / 'victim'}'\n")
+    with docs.open() as corpus:
+        assert corpus.state.parent == tmp_path / "state"
+        assert len(corpus.warnings) == 1
+    trust(docs.root)
+    with docs.open() as corpus:
+        assert corpus.state == tmp_path / "victim"

@@ -1,0 +1,164 @@
+"""A damaged, foreign or unwritable index: an error that names the file and the way out, which then works."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firstlight import Corpus
+from firstlight.errors import StoreError
+from firstlight.store import database as database_module
+from firstlight.store import schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Docs
+
+
+def foreign(file: Path) -> None:
+    file.unlink()
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE songs (title)")
+    connection.commit()
+    connection.close()
+
+
+DAMAGES = {
+    "empty": lambda file: file.write_bytes(b""),
+    "not a database": lambda file: file.write_bytes(
+        b"this is not a database, it only looks like one\n" * 200
+    ),
+    "cut short": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2 + 100]),
+    "header only": lambda file: file.write_bytes(file.read_bytes()[:4096]),
+    "foreign": foreign,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_index_says_so_and_a_rebuild_replaces_it(docs: Docs, name: str) -> None:
+    for number in range(30):
+        docs.write(f"{number}.md", f"# Page {number}\n\n{'words of many kinds ' * 50} unique{number}\n")
+    with docs.open() as corpus:
+        corpus.sync()
+    file = corpus.state / "corpus.db"
+    DAMAGES[name](file)
+    with docs.open() as corpus:
+        for use in (corpus.sync, corpus.status, lambda: corpus.search("unique29")):
+            with pytest.raises(StoreError) as caught:
+                use()
+            assert str(file) in str(caught.value)
+            assert "firstlight sync --rebuild" in str(caught.value)
+        assert corpus.sync(rebuild=True).added == 30
+        assert corpus.search("unique7")[0].path == "7.md"
+        assert corpus.verify().ok
+
+
+def test_a_rebuilt_index_is_found_by_those_who_had_the_old_one_open(docs: Docs) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as reader, docs.open() as writer:
+        writer.sync()
+        assert reader.search("words")
+        (writer.state / "corpus.db").unlink()
+        docs.write("b.md", "fresh\n")
+        writer.sync()
+        assert reader.search("fresh")[0].path == "b.md"
+
+
+def test_a_format_from_the_future_is_refused_and_left_alone(docs: Docs) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+    connection = sqlite3.connect(corpus.state / "corpus.db")
+    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.close()
+    with docs.open() as corpus:
+        for use in (corpus.sync, corpus.status, lambda: corpus.sync(rebuild=True)):
+            with pytest.raises(StoreError, match=r"newer than this firstlight knows.*upgrade"):
+                use()
+        assert (corpus.state / "corpus.db").exists()
+
+
+def test_a_full_disk_is_an_error_and_the_last_commit_still_serves(
+    docs: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+    real = database_module._opened
+
+    def small(path: Path, mode: str) -> sqlite3.Connection:
+        connection = real(path, mode)
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages + 4}")
+        return connection
+
+    monkeypatch.setattr(database_module, "_opened", small)
+    docs.write("b.md", "more of other words " * 20_000)
+    with docs.open() as corpus:
+        with pytest.raises(StoreError, match=r"corpus\.db: the disk is full"):
+            corpus.sync()
+        assert corpus.search("words")[0].path == "a.md"
+        assert corpus.status().documents == 1
+    monkeypatch.undo()
+    with docs.open(state=corpus.state) as again:
+        assert again.sync().added == 1
+        assert again.verify().ok
+
+
+def test_a_state_that_is_a_file_says_so(docs: Docs, tmp_path: Path) -> None:
+    docs.write("a.md", "words\n")
+    (tmp_path / "file").write_text("x")
+    with docs.open(state=tmp_path / "file") as corpus, pytest.raises(StoreError, match="file: "):
+        corpus.sync()
+
+
+def test_an_error_in_the_middle_leaves_the_index_as_it_was(
+    corpus: Corpus, handbook: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from firstlight.corpus import sync as sync_module
+
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    before = [hit.to_dict() for hit in corpus.search("drain")]
+    handbook.write("about.md", "something else\n")
+    monkeypatch.setattr(sync_module, "insert_segment", fail)
+    with pytest.raises(StoreError):
+        corpus.sync()
+    monkeypatch.undo()
+    assert [hit.to_dict() for hit in corpus.search("drain")] == before
+    assert corpus.sync().changed == 1
+    assert corpus.verify().ok
+
+
+def test_an_interrupt_leaves_a_usable_index(handbook: Docs, monkeypatch: pytest.MonkeyPatch) -> None:
+    from firstlight.corpus import sync as sync_module
+
+    monkeypatch.setattr(sync_module, "BATCH_CHARACTERS", 1)
+    seen = []
+
+    def interrupt(progress: object) -> None:
+        seen.append(progress)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with handbook.open() as corpus:
+        with pytest.raises(KeyboardInterrupt):
+            corpus.sync(progress=interrupt)
+        assert corpus.status().documents == 2
+        assert corpus.verify().ok
+        assert corpus.sync().added == 1
+
+
+def test_a_half_made_database_of_a_killed_process_is_no_hindrance(docs: Docs) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.state.mkdir(parents=True)
+        (corpus.state / "writer.lock").touch()
+        (corpus.state / "corpus.db.new").write_bytes(b"half")
+        (corpus.state / "corpus.db.new-wal").write_bytes(b"half")
+        assert corpus.sync().added == 1
+        assert Corpus.open(docs.root).search("words")[0].path == "a.md"

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firstlight.errors import StoreError
+from firstlight.store.database import Database, create, remove
+from firstlight.store.meta import Meta, raise_generation, read_meta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    create(tmp_path / "corpus.db", Meta("id", "/docs")._asdict())
+    made = Database(tmp_path / "corpus.db")
+    yield made
+    made.close()
+
+
+def test_a_new_database_knows_itself(database: Database) -> None:
+    with database.read() as connection:
+        assert read_meta(connection) == Meta("id", "/docs", 0, 0)
+
+
+def test_a_reader_keeps_its_snapshot_while_another_commits(database: Database) -> None:
+    with database.read() as reader:
+        assert read_meta(reader).generation == 0
+        with database.write() as writer:
+            assert raise_generation(writer) == 1
+        assert read_meta(reader).generation == 0
+    with database.read() as reader:
+        assert read_meta(reader).generation == 1
+
+
+def fail_after_a_change(connection: sqlite3.Connection) -> None:
+    raise_generation(connection)
+    raise sqlite3.IntegrityError
+
+
+def test_a_write_that_fails_leaves_no_trace(database: Database) -> None:
+    with pytest.raises(StoreError), database.write() as connection:
+        fail_after_a_change(connection)
+    with database.read() as connection:
+        assert read_meta(connection).generation == 0
+
+
+def test_writers_in_many_threads_take_turns(database: Database) -> None:
+    def work() -> None:
+        for _ in range(20):
+            with database.write() as connection:
+                raise_generation(connection)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as connection:
+        assert read_meta(connection).generation == 160
+
+
+def test_a_closed_database_is_an_error_and_what_is_in_use_ends_well(database: Database) -> None:
+    with database.read() as connection:
+        database.close()
+        assert read_meta(connection).generation == 0
+    database.close()
+    with pytest.raises(StoreError, match="closed"), database.read():
+        pass
+    with pytest.raises(sqlite3.ProgrammingError):
+        connection.execute("SELECT 1")
+
+
+def test_a_file_that_was_replaced_is_opened_anew(database: Database) -> None:
+    with database.read() as connection:
+        assert read_meta(connection).corpus == "id"
+    remove(database.path)
+    create(database.path, Meta("other", "/docs")._asdict())
+    with database.read() as connection:
+        assert read_meta(connection).corpus == "other"
+
+
+def test_a_missing_file_is_not_made_by_looking(tmp_path: Path) -> None:
+    database = Database(tmp_path / "corpus.db")
+    assert not database.exists()
+    with pytest.raises(StoreError), database.read():
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_mean_something_in_an_address_are_only_names(tmp_path: Path) -> None:
+    folder = tmp_path / "100% sure? #1&mode=ro"
+    folder.mkdir()
+    create(folder / "corpus.db", Meta("id", "/docs")._asdict())
+    database = Database(folder / "corpus.db")
+    with database.write() as connection:
+        raise_generation(connection)
+    database.close()
+    assert [file.name for file in folder.iterdir()] == ["corpus.db"]
+
+
+def test_errors_say_the_way_out(tmp_path: Path) -> None:
+    file = tmp_path / "corpus.db"
+    for content in (b"", b"rubbish" * 1000):
+        file.write_bytes(content)
+        with (
+            pytest.raises(StoreError, match=r"corpus\.db: .*firstlight sync --rebuild"),
+            Database(file).read(),
+        ):
+            pass
