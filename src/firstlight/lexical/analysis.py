@@ -10,7 +10,7 @@ import re
 import threading
 import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import Stemmer
 
@@ -39,16 +39,6 @@ _ACCENTED_SCRIPTS = frozenset({"LATIN", "GREEK", "CYRILLIC"})
 _local = threading.local()
 
 
-class Terms(NamedTuple):
-    """The terms of one word, and how many words of the text's length it stands for.
-
-    Of several terms the first `counted` are its parts; those after them are extra.
-    """
-
-    terms: tuple[str, ...]
-    counted: int
-
-
 def words(text: str, language: str = "en") -> Iterator[Word]:
     """Yield the words of `text` with the terms that each is found by.
 
@@ -61,7 +51,7 @@ def words(text: str, language: str = "en") -> Iterator[Word]:
         [('drain',), ('node', 'id', 'node_id'), ('in',), ('c', 'c++')]
     """
     for start, end in spans(text):
-        if found := word_terms(text[start:end], language).terms:
+        if found := word_terms(text[start:end], language):
             yield Word(start, end, found)
 
 
@@ -83,65 +73,57 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=1 << 16)
-def word_terms(word: str, language: str) -> Terms:
-    """Return the terms of one word, as `spans` cuts them.
+def word_terms(word: str, language: str) -> tuple[str, ...]:
+    """Return the terms of one word, as `spans` cuts them: those of its parts, then the whole.
 
     Example:
-        >>> word_terms("getUserNames", "en")
-        Terms(terms=('get', 'user', 'name', 'getusernames'), counted=3)
-        >>> word_terms("Cafés", "en").terms, word_terms("v1.2", "en").terms
-        (('cafe',), ('v1', '2', 'v1.2'))
+        >>> word_terms("getUserNames", "en"), word_terms("v1.2", "en")
+        (('get', 'user', 'name', 'getusernames'), ('v1', '2', 'v1.2'))
+        >>> word_terms("Cafés", "en"), word_terms("E1234", "en")
+        (('cafe',), ('e1234',))
     """
     word = word[:_LONGEST_WORD]
     if _PLAIN.fullmatch(word):
-        return Terms((stem(word.lower(), language),), 1)
+        return (stem(word.lower(), language),)
     if _DATA.fullmatch(word):
-        return Terms((word.lower(),), 1)
+        return (word.lower(),)
     if not word.isascii():
         compatible = unicodedata.normalize("NFKC", word)
-        if compatible != word:
-            return _terms_of_compatible(compatible, language)
+        if compatible != word:  # one word can become several (½ is 1⁄2): read them anew
+            return tuple(
+                term
+                for start, end in spans(compatible)
+                for term in word_terms(compatible[start:end], language)
+            )
         if character_class(word[0]) == BIGRAM:
-            return Terms((word,), 1 if len(word) == 1 else 0)
+            return (word,)
     return _terms_of_identifier(word, language)
 
 
-def terms_of_many(written: list[str], language: str) -> list[Terms]:
+def terms_of_many(written: list[str], language: str) -> list[tuple[str, ...]]:
     """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
     plain = [word for word in written if len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word)]
     name = LATIN_STEMMERS.get(language)
     lowered = [word.lower() for word in plain]
     stems = _stemmer(name).stemWords(lowered) if name else lowered
-    found = {word: Terms((term,), 1) for word, term in zip(plain, stems, strict=True)}
+    found = {word: (term,) for word, term in zip(plain, stems, strict=True)}
     return [found.get(word) or word_terms(word, language) for word in written]
 
 
-def _terms_of_compatible(text: str, language: str) -> Terms:
-    """Folding for compatibility can turn one word into several (½ is 1⁄2): read them anew."""
-    found = [word_terms(text[start:end], language) for start, end in spans(text)]
-    counted = [term for terms in found for term in terms.terms[: terms.counted]]
-    extra = [term for terms in found for term in terms.terms[terms.counted :]]
-    return Terms((*counted, *extra), len(counted))
-
-
-def _terms_of_identifier(word: str, language: str) -> Terms:
+def _terms_of_identifier(word: str, language: str) -> tuple[str, ...]:
     """Split a word that is not plain letters into its parts, and keep the whole beside them."""
-    terms = tuple([_part_term(part, language) for part in parts_of(word)])
+    terms = tuple([_part_term(part, language) for part in _parts_of(word)])
     if _APOSTROPHE.search(word) or (len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "."):
-        return Terms(terms, len(terms))
+        return terms
     whole = fold(word.strip("_"))
-    return Terms(terms if whole in terms else (*terms, whole), len(terms))
+    return terms if whole in terms else (*terms, whole)
 
 
-def parts_of(word: str) -> list[str]:
-    """Return the parts of an identifier, without contractions and possessives.
-
-    Example:
-        >>> parts_of("HTTPServer_v2"), parts_of("node's"), parts_of("L'eau")
-        (['HTTP', 'Server', 'v2'], ['node'], ['eau'])
-    """
-    pieces = _SEPARATORS.split(word)
-    parts = [part for piece in pieces for part in _CAMEL.split(piece) if part]
+def _parts_of(word: str) -> list[str]:
+    """Return the parts of an identifier, without contractions and possessives."""
+    parts = [part for part in _SEPARATORS.split(word) if part]
+    if word != word.lower():
+        parts = [piece for part in parts for piece in _CAMEL.split(part)]
     if _APOSTROPHE.search(word):
         return [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
     return parts

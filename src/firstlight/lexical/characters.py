@@ -6,6 +6,7 @@ of the whole of Unicode. They follow the running Python's Unicode database.
 
 from __future__ import annotations
 
+import string
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OTHER = 0
-LETTER = 1
-DIGIT = 2
-MARK = 3  # combining marks, and `_`
-BIGRAM = 4  # scripts without spaces between words: found by overlapping pairs of characters
-DOT = 5
-APOSTROPHE = 6
-PLUS = 7
-HASH = 8
+LOWER = 1  # a to z
+UPPER = 2  # A to Z
+LETTER = 3  # every other letter
+DIGIT = 4
+MARK = 5  # combining marks, and `_`
+BIGRAM = 6  # scripts without spaces between words: found by overlapping pairs of characters
+DOT = 7
+APOSTROPHE = 8
+PLUS = 9
+HASH = 10
 _UNKNOWN = 255
 
 # Blocks rather than scripts: the standard library knows no scripts, and these blocks hold nothing else.
@@ -51,13 +54,14 @@ _BIGRAM_BLOCKS = (
     (0x20000, 0x323AF),  # Han B to H
 )
 _SINGLE = {".": DOT, "'": APOSTROPHE, "\u2019": APOSTROPHE, "+": PLUS, "#": HASH, "_": MARK}
+_SINGLE |= dict.fromkeys(string.ascii_lowercase, LOWER) | dict.fromkeys(string.ascii_uppercase, UPPER)
 
 
 def character_class(character: str) -> int:
     """Return the class of one character, the definition that everything else follows.
 
     Example:
-        >>> [character_class(c) for c in "a7_語. "] == [LETTER, DIGIT, MARK, BIGRAM, DOT, OTHER]
+        >>> [character_class(c) for c in "a7_語. "] == [LOWER, DIGIT, MARK, BIGRAM, DOT, OTHER]
         True
     """
     if character in _SINGLE:
@@ -97,7 +101,7 @@ def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
 
     Example:
         >>> classify(code_points("v1.2")).tolist()
-        [1, 2, 5, 2]
+        [1, 4, 7, 4]
     """
     classes = _TABLE.take(codes)
     unknown = classes == _UNKNOWN

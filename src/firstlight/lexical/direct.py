@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firstlight.lexical.analysis import word_terms
+from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
-from firstlight.lexical.characters import classify, code_points
+from firstlight.lexical.characters import BIGRAM, LETTER, classify, code_points
 from firstlight.lexical.kernels import (
-    DIGIT_SHIFT,
-    OTHER_SHIFT,
-    UPPER_SHIFT,
     expand,
+    is_pair,
+    part_starts,
     saturate,
-    shapes,
     word_spans,
 )
-from firstlight.lexical.tokenizer import SEPARATOR, text_of_each
+from firstlight.lexical.tokenizer import SEPARATOR, words_in_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -30,10 +28,9 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-_BATCH_CHARACTERS = 1 << 18  # the arrays of a batch stay within a processor's cache
-# Snowball's English stemmer keeps the first three letters of a word, but that a y may become an i, and that
-# a stem of three letters may have been given its e (using: use).
-_PREFIX = 3
+_BATCH_CHARACTERS = 1 << 16  # the arrays of a batch stay within a processor's cache
+_PREFIX = 4
+_AFTER = " " * _PREFIX  # so that the beginning of the last word can be read like any other
 
 
 def score_texts(
@@ -73,21 +70,24 @@ def score_texts(
 
 def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[np.uint32], Ints]:
     """Return how often each term of the question is in each text, [terms, texts]; and the texts' lengths."""
+    likely = _english_prefixes(query) if language == "en" else None
     words = _Words(query, language)
     counts = np.zeros((len(query.terms), len(texts)), np.uint32)
     lengths = np.zeros(len(texts), np.int64)
     for first, last in _batches(texts):
-        joined = SEPARATOR.join(texts[first:last])
+        joined = SEPARATOR.join([*texts[first:last], _AFTER])
         codes = code_points(joined)
-        starts, ends = word_spans(classify(codes))
-        text_of_word = text_of_each(starts, texts[first:last])
-        lengths[first:last] = np.bincount(text_of_word, minlength=last - first)
-        kept = np.flatnonzero(words.may_count(codes, starts, ends))
-        written = [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
-        numbers, text_of_kept = words.numbers(written), text_of_word[kept]
-        np.add.at(lengths[first:last], text_of_kept, words.counted[numbers] - 1)
+        classes = classify(codes)
+        starts, ends = word_spans(classes)
+        bounds = np.cumsum(words_in_each(starts, texts[first:last]))
+        lengths[first:last] = _lengths(is_pair(classes, starts, ends), bounds)
+        kept = _to_look_at(codes, classes, starts, likely)
+        numbers = words.numbers(
+            [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
+        )
         rows, sources = expand(numbers, words.offsets, words.rows)
-        np.add.at(counts, (rows, text_of_kept[sources] + first), 1)
+        text_of_row = np.searchsorted(bounds, kept, side="right")[sources] + first
+        np.add.at(counts, (rows, text_of_row), 1)
     return counts, lengths
 
 
@@ -95,18 +95,44 @@ def _batches(texts: Sequence[str]) -> list[tuple[int, int]]:
     """Cut the texts into runs of about _BATCH_CHARACTERS."""
     ends = np.cumsum([len(text) for text in texts])
     cuts = np.searchsorted(ends, np.arange(_BATCH_CHARACTERS, int(ends[-1]), _BATCH_CHARACTERS)) + 1
-    bounds = np.unique([0, *cuts.tolist(), len(texts)]).tolist()
+    bounds = sorted({0, *cuts.tolist(), len(texts)})
     return list(itertools.pairwise(bounds))
 
 
-class _Words:
-    """The words met so far that may have a term of the question, or count for more than one word.
+def _lengths(pairs: NDArray[np.bool_], bounds: Ints) -> Ints:
+    """Return how many words each text has, pairs aside."""
+    before = np.zeros(len(pairs) + 1, np.int64)
+    np.cumsum(~pairs, out=before[1:])
+    return np.diff(before[bounds], prepend=0)
 
-    Attributes:
-        offsets: Where each word begins in `rows`.
-        rows: Which terms of the question it has.
-        counted: How many words of a text's length each word stands for.
+
+def _to_look_at(
+    codes: Ints,
+    classes: NDArray[np.uint8],
+    starts: Ints,
+    likely: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+) -> Ints:
+    """Return which words may have a term of the question.
+
+    A word has it if a part begins as the term does; only words beyond ASCII can hide how they begin.
     """
+    if likely is None or (classes == BIGRAM).any():
+        return np.arange(len(starts))
+    by_two, by_four = likely
+    parts = part_starts(classes)
+    prefix = _letters(codes, parts) * _LETTERS + _letters(codes, parts + 1)
+    chosen = np.flatnonzero(by_two[prefix])
+    parts, prefix = parts[chosen], prefix[chosen]
+    for further in (2, 3):
+        prefix = prefix * _LETTERS + _letters(codes, parts + further)
+    found = np.concatenate([parts[by_four[prefix]], np.flatnonzero(classes == LETTER)])
+    wanted = np.zeros(len(starts) + 1, np.bool_)
+    wanted[np.searchsorted(starts, found, side="right") - 1] = True
+    return np.flatnonzero(wanted[:-1])
+
+
+class _Words:
+    """The words looked at so far, and which terms of the question each has: a ragged table."""
 
     def __init__(self, query: Query, language: str) -> None:
         self._language = language
@@ -114,27 +140,9 @@ class _Words:
         for row, term in enumerate(query.terms):
             for variant in term.variants:
                 self._rows_of.setdefault(variant, []).append(row)
-        self._prefixes = _prefix_table(self._rows_of)
         self._numbers: dict[str, int] = {}
         self.offsets = np.zeros(1, np.int64)
         self.rows = np.empty(0, np.int64)
-        self.counted = np.empty(0, np.int64)
-
-    def may_count(self, codes: Ints, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
-        """Tell which words have to be looked at: all but those of one term that begins like no term asked."""
-        if self._language != "en":
-            return np.ones(len(starts), np.bool_)  # other stemmers take prefixes away
-        shape = shapes(codes, starts, ends)
-        upper, lower = (shape >> UPPER_SHIFT) & 0xFFFF, shape & 0xFFFF
-        capitalised = (upper == 1) & (shape < 1 << DIGIT_SHIFT) & (codes[starts] < ord("a"))
-        one_term = (shape < 1 << OTHER_SHIFT) & ((upper == 0) | (lower == 0) | capitalised)
-        prefixes = np.zeros(len(starts), np.int64)
-        for position in range(_PREFIX):
-            prefixes *= _LETTERS
-            prefixes += _LETTER_TABLE.take(np.minimum(codes[np.minimum(starts + position, ends - 1)], 0x7F))
-        wanted: NDArray[np.bool_] = self._prefixes.take(prefixes)
-        wanted |= ~one_term
-        return wanted
 
     def numbers(self, written: list[str]) -> Ints:
         """Return the number of each word, analysing those that are new."""
@@ -146,16 +154,15 @@ class _Words:
         return np.array(numbers, np.int64)
 
     def _add(self, new: list[str]) -> None:
-        analysed = [self._rows_and_count(word) for word in new]
-        sizes = [len(rows) for rows, _ in analysed]
+        known = self._rows_of
+        analysed = [
+            [row for term in terms if term in known for row in known[term]]
+            for terms in terms_of_many(new, self._language)
+        ]
+        sizes = [len(rows) for rows in analysed]
         self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
-        rows = [row for rows, _ in analysed for row in rows]
+        rows = [row for rows in analysed for row in rows]
         self.rows = np.concatenate([self.rows, np.array(rows, np.int64)])
-        self.counted = np.concatenate([self.counted, np.array([count for _, count in analysed], np.int64)])
-
-    def _rows_and_count(self, word: str) -> tuple[list[int], int]:
-        terms, counted = word_terms(word, self._language)
-        return [row for term in terms for row in self._rows_of.get(term, ())], counted
 
 
 _LETTERS = 36  # a to z with y as i, 0 to 9, and all others
@@ -168,10 +175,25 @@ def _number_of(character: str) -> int:
 _LETTER_TABLE = np.array([_number_of(chr(code)) for code in range(0x80)], np.int64)
 
 
-def _prefix_table(terms: Iterable[str]) -> NDArray[np.bool_]:
-    """Return a flag for every way in which a word may begin: true where a term does, or may once stemmed."""
-    table = np.zeros((_LETTERS,) * _PREFIX, np.bool_)
-    for term in terms:
-        kept = term[:-1] if len(term) == _PREFIX and term.endswith("e") else term[:_PREFIX]
-        table[tuple(_number_of(character) for character in kept)] = True
-    return table.ravel()
+def _letters(codes: Ints, positions: Ints) -> Ints:
+    return _LETTER_TABLE.take(np.minimum(codes.take(positions), 0x7F))
+
+
+def _english_prefixes(query: Query) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return flags for the first two and the first four characters that a part may begin with."""
+    by_four = np.zeros((_LETTERS,) * _PREFIX, np.bool_)
+    for term in query.terms:
+        for variant in term.variants:
+            by_four[tuple(map(_number_of, _beginning(variant)))] = True
+    by_two: NDArray[np.bool_] = np.logical_or.reduce(by_four, axis=(2, 3))
+    return by_two.ravel(), by_four.ravel()
+
+
+def _beginning(term: str) -> str:
+    """Return how every word begins that Snowball's English stemmer gives this stem, y and i being one.
+
+    A stem of three letters may have been given its e (using: use), and a short one its last letter.
+    """
+    if len(term) > _PREFIX:
+        return term[:_PREFIX]
+    return term[:2] if len(term) == 3 and term.endswith("e") else term[:3]

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firstlight.lexical.characters import APOSTROPHE, BIGRAM, DIGIT, DOT, HASH, LETTER, MARK, OTHER, PLUS
+from firstlight.lexical.characters import (
+    APOSTROPHE,
+    BIGRAM,
+    DIGIT,
+    DOT,
+    HASH,
+    LETTER,
+    LOWER,
+    MARK,
+    OTHER,
+    PLUS,
+    UPPER,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,19 +35,6 @@ if TYPE_CHECKING:
 
 # Blocks of this many scores are reduced to their maximum before anything is sorted (see top_k).
 _BLOCK = 64
-# Where `shapes` keeps its counts, each 16 bits wide.
-LOWER_SHIFT, UPPER_SHIFT, DIGIT_SHIFT, OTHER_SHIFT = 0, 16, 32, 48
-
-
-def _shape(character: str) -> int:
-    if "a" <= character <= "z":
-        return 1 << LOWER_SHIFT
-    if "A" <= character <= "Z":
-        return 1 << UPPER_SHIFT
-    return 1 << (DIGIT_SHIFT if "0" <= character <= "9" else OTHER_SHIFT)
-
-
-_SHAPES = np.array([_shape(chr(code)) for code in range(0x80)], np.int64)  # DEL stands for all beyond ASCII
 
 
 def word_spans(classes: Classes) -> tuple[Ints, Ints]:
@@ -59,7 +58,7 @@ def word_spans(classes: Classes) -> tuple[Ints, Ints]:
     """
     padded = np.zeros(len(classes) + 2, np.bool_)
     inside = padded[1:-1]
-    np.less(classes - np.uint8(LETTER), np.uint8(MARK - LETTER + 1), out=inside)  # LETTER..MARK, in one pass
+    np.less(classes - np.uint8(LOWER), np.uint8(MARK - LOWER + 1), out=inside)  # LOWER to MARK, in one pass
     special = np.flatnonzero(classes > MARK)
     if len(special):
         inside[_joiners(classes, special)] = True
@@ -76,23 +75,41 @@ def _joiners(classes: Classes, special: Ints) -> Ints:
     around[2:-2] = classes
     here, before, after = classes[special], around[special + 1], around[special + 3]
     before2, after2 = around[special], around[special + 4]
-    letters = (before == LETTER) & (after == LETTER)
-    # v1.2, 3.14; and .NET, .env where nothing but a space or a bracket comes before
-    dots = (here == DOT) & (((before == DIGIT) & (after == DIGIT)) | ((before == OTHER) & (after == LETTER)))
-    apostrophes = (here == APOSTROPHE) & letters
-    ends_word = (after == OTHER) | (after >= DOT)
-    word_before = (before == LETTER) | (before == DIGIT)
-    first_plus = (
-        word_before & (after == PLUS) & ((after2 == OTHER) | (after2 == DOT) | (after2 == APOSTROPHE))
-    )
-    second_plus = (before == PLUS) & ((before2 == LETTER) | (before2 == DIGIT)) & ends_word & (after != PLUS)
-    second_plus &= after != HASH
-    plus = (here == PLUS) & (first_plus | second_plus)
-    # a single letter before it: C# and F#
-    lone = (before == LETTER) & ((before2 == OTHER) | (before2 >= DOT))
-    sharp = (here == HASH) & lone & ends_word & (after != HASH) & (after != PLUS)
-    joined: Ints = special[dots | apostrophes | plus | sharp]
+    # v1.2 and 3.14; .NET and .env, where nothing but a space or a bracket comes before
+    dots = ((before == DIGIT) & (after == DIGIT)) | ((before == OTHER) & _is_letter(after))
+    apostrophes = _is_letter(before) & _is_letter(after)
+    # C++: exactly two, after a word
+    first_plus = _is_alphanumeric(before) & (after == PLUS) & _ends_word(after2)
+    second_plus = _is_alphanumeric(before2) & (before == PLUS) & _ends_word(after)
+    # a single letter, as in C# and F#
+    sharp = _is_letter(before) & ~_is_word(before2) & (after != HASH) & _ends_word(after)
+    joined: Ints = special[
+        ((here == DOT) & dots)
+        | ((here == APOSTROPHE) & apostrophes)
+        | ((here == PLUS) & (first_plus | second_plus))
+        | ((here == HASH) & sharp)
+    ]
     return joined
+
+
+def _is_letter(classes: Classes) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (classes >= LOWER) & (classes <= LETTER)
+    return found
+
+
+def _is_alphanumeric(classes: Classes) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (classes >= LOWER) & (classes <= DIGIT)
+    return found
+
+
+def _is_word(classes: Classes) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (classes >= LOWER) & (classes <= MARK)
+    return found
+
+
+def _ends_word(classes: Classes) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = ~_is_word(classes) & (classes != PLUS)
+    return found
 
 
 def _with_pairs(starts: Ints, ends: Ints, characters: Ints) -> tuple[Ints, Ints]:
@@ -213,15 +230,28 @@ class HashTable:
         self._place(keys, values)
 
 
-def shapes(codes: Ints, starts: Ints, ends: Ints) -> Ints:
-    """Count the lower-case letters, capitals, digits and other characters of each word (ASCII's alone).
+def is_pair(classes: Classes, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
+    """Tell which words are pairs of characters, which stand beside their characters."""
+    if not (classes == BIGRAM).any():
+        return np.zeros(len(starts), np.bool_)
+    pairs: NDArray[np.bool_] = (ends - starts == 2) & (classes[starts] == BIGRAM)
+    return pairs
 
-    Returns:
-        int64[m], four counts of 16 bits: see the SHAPE constants for their places.
+
+def part_starts(classes: Classes) -> Ints:
+    """Return where a word, or a part of an identifier, may begin: `node_id`, `getUser`, `HTTPServer`.
+
+    Example:
+        >>> from firstlight.lexical.characters import classify, code_points
+        >>> part_starts(classify(code_points("HTTPServer node_id"))).tolist()
+        [0, 4, 11, 16]
     """
-    sums = np.zeros(len(codes) + 1, np.int64)
-    np.cumsum(_SHAPES.take(np.minimum(codes, 0x7F)), out=sums[1:])
-    return sums[ends] - sums[starts]
+    around = np.zeros(len(classes) + 2, np.uint8)
+    around[1:-1] = classes
+    before, after = around[:-2], around[2:]
+    begins = _is_alphanumeric(classes) & ~_is_alphanumeric(before)
+    begins |= (classes == UPPER) & ((before == LOWER) | (after == LOWER))
+    return np.flatnonzero(begins)
 
 
 def expand(ids: Ints, offsets: Ints, values: Ints) -> tuple[Ints, Ints]:

@@ -92,5 +92,5 @@ def _terms(text: str, found: Iterable[tuple[int, int]], languages: Sequence[str]
 
 def _stems(word: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
     """Return, for each part of a word, its stem in each language."""
-    by_language = [word_terms(word, code).terms for code in languages or ("en",)]
+    by_language = [word_terms(word, code) for code in languages or ("en",)]
     return [tuple(dict.fromkeys(stems)) for stems in zip(*by_language, strict=True)]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.lexical.analysis import Terms, terms_of_many
+from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.characters import classify, code_points
-from firstlight.lexical.kernels import HashTable, SpanHasher, expand, word_spans
+from firstlight.lexical.kernels import HashTable, SpanHasher, expand, is_pair, word_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ SEPARATOR = "\n"
 
 
 class Tokens(NamedTuple):
-    """The tokens of some texts: the term and the text of each, and each text's length in words."""
+    """The tokens of some texts: the term and the text of each, and each text's length in words as written."""
 
     terms: Ints
     texts: Ints
@@ -53,7 +53,8 @@ class Tokenizer:
         """Return the tokens of `texts`, all in one Latin-script language."""
         joined = SEPARATOR.join(texts)
         codes = code_points(joined)
-        starts, ends = word_spans(classify(codes))
+        classes = classify(codes)
+        starts, ends = word_spans(classes)
         vocabulary = self._vocabularies.get(language)
         if vocabulary is None:
             vocabulary = self._vocabularies[language] = _Vocabulary()
@@ -66,13 +67,10 @@ class Tokenizer:
             written = [joined[s:e] for s, e in zip(starts[new].tolist(), ends[new].tolist(), strict=True)]
             vocabulary.add(hashes[new], terms_of_many(written, language), self._term_id)
             words[missing] = vocabulary.lookup(hashes[missing])
-        return self._tokens(vocabulary, words, starts, texts)
-
-    def _tokens(self, vocabulary: _Vocabulary, words: Ints, starts: Ints, texts: Sequence[str]) -> Tokens:
-        text_of_word = text_of_each(starts, texts)
-        lengths = np.bincount(text_of_word, vocabulary.counted[words], len(texts)).astype(np.int64)
+        text_of_word = np.repeat(np.arange(len(texts)), words_in_each(starts, texts))
+        counted = text_of_word[~is_pair(classes, starts, ends)]
         terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
-        return Tokens(terms, text_of_word[sources], lengths)
+        return Tokens(terms, text_of_word[sources], np.bincount(counted, minlength=len(texts)))
 
     def _term_id(self, term: str) -> int:
         found = self._ids.get(term)
@@ -82,11 +80,10 @@ class Tokenizer:
         return found
 
 
-def text_of_each(starts: Ints, texts: Sequence[str]) -> Ints:
-    """Return which of `texts`, joined by SEPARATOR, each word begins in."""
+def words_in_each(starts: Ints, texts: Sequence[str]) -> Ints:
+    """Return how many of the words that begin at `starts` are in each of `texts`, joined by SEPARATOR."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
-    counts = np.diff(np.searchsorted(starts, np.cumsum(sizes)), prepend=0)
-    return np.repeat(np.arange(len(texts)), counts)
+    return np.diff(np.searchsorted(starts, np.cumsum(sizes)), prepend=0)
 
 
 class _Vocabulary:
@@ -96,17 +93,16 @@ class _Vocabulary:
         self._table = HashTable()
         self.offsets = np.zeros(1, np.int64)
         self.terms = np.empty(0, np.int64)
-        self.counted = np.empty(0, np.int64)
 
     def lookup(self, hashes: NDArray[np.uint64]) -> Ints:
         return self._table.lookup(hashes)
 
-    def add(self, hashes: NDArray[np.uint64], analysed: list[Terms], term_id: Callable[[str], int]) -> None:
-        first = len(self.counted)
+    def add(
+        self, hashes: NDArray[np.uint64], analysed: list[tuple[str, ...]], term_id: Callable[[str], int]
+    ) -> None:
+        first = len(self.offsets) - 1
         self._table.insert(hashes, np.arange(first, first + len(hashes)))
-        sizes = np.fromiter((len(found.terms) for found in analysed), np.int64, len(analysed))
-        ids = [term_id(term) for found in analysed for term in found.terms]
+        sizes = np.fromiter(map(len, analysed), np.int64, len(analysed))
+        ids = [term_id(term) for terms in analysed for term in terms]
         self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
         self.terms = np.concatenate([self.terms, np.array(ids, np.int64)])
-        counted = np.fromiter((found.counted for found in analysed), np.int64, len(analysed))
-        self.counted = np.concatenate([self.counted, counted])
