@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
-DEMO_QUERY ?= how do I drain a node?
+QUESTION ?= how do I drain a node?
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -15,9 +15,9 @@ PYTEST_ARGS ?=
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.app ## install, search the handbook under examples/, show the answer
-	@echo '$$ firstlight search examples/handbook "$(DEMO_QUERY)"' >&2
-	@FIRSTLIGHT_STATE=$(CURDIR)/$(VENV)/state $(BIN)/firstlight search examples/handbook "$(DEMO_QUERY)"
+demo: $(VENV)/.app ## install, search the handbook under examples/, show the answer (QUESTION="...")
+	@echo '$$ firstlight search examples/handbook "$(QUESTION)" -k 3' >&2
+	@FIRSTLIGHT_STATE='$(CURDIR)/$(VENV)/state' $(BIN)/firstlight search examples/handbook "$(QUESTION)" -k 3
 
 test: $(VENV)/.test ## run the tests (PYTEST_ARGS="tests/cli -x" runs some of them)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
