@@ -25,7 +25,7 @@ HEADINGS_WEIGHT = 2
 NAME_WEIGHT = 1
 TAGS_WEIGHT = 1
 
-_BATCH_CHARACTERS = 1 << 19  # the arrays of a batch stay within a processor's cache
+_BATCH_CHARACTERS = 1 << 18  # the arrays of a batch stay within a processor's cache
 
 
 def build_segment(ids: Sequence[int], items: Sequence[Indexable]) -> Segment:

@@ -135,20 +135,18 @@ class SpanHasher:
     def __init__(self, entropy: Hashes) -> None:
         self._salt = entropy[:0x10000] | np.uint64(1)
         self._base = int(entropy[0x10000]) | 1
-        self._powers = np.empty(0, np.uint64)
-        self._inverses = np.empty(0, np.uint64)
+        self._powers = np.empty(0, np.uint64), np.empty(0, np.uint64)
 
     def hash(self, codes: Ints, starts: Ints, ends: Ints) -> Hashes:
         """Return uint64[m], the hash of each span; never 0, which stands for an empty slot."""
-        if len(codes) > len(self._powers):
-            self._extend(len(codes))
+        powers, inverses = self._powers_up_to(len(codes))
         salted = self._salted(codes)
-        salted *= self._powers[: len(codes)]
+        salted *= powers[: len(codes)]
         sums = np.zeros(len(codes) + 1, np.uint64)
         np.cumsum(salted, out=sums[1:])
         hashes = sums[ends]
         hashes -= sums[starts]
-        hashes *= self._inverses[starts]
+        hashes *= inverses[starts]
         hashes ^= hashes >> np.uint64(32)  # the slot is taken from the top bits: mix them
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         return np.maximum(hashes, np.uint64(1))
@@ -160,11 +158,14 @@ class SpanHasher:
         salted += (codes >> 16).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
         return salted
 
-    def _extend(self, size: int) -> None:
-        size = 1 << (size - 1).bit_length()
-        with np.errstate(over="ignore"):
-            self._powers = _powers(self._base, size)
-            self._inverses = _powers(pow(self._base, -1, 1 << 64), size)
+    def _powers_up_to(self, size: int) -> tuple[Hashes, Hashes]:
+        """Return the base's powers and their inverses; threads may extend them at once, to the same end."""
+        found = self._powers
+        if len(found[0]) < size:
+            size = max(size, 2 * len(found[0]))
+            found = _powers(self._base, size), _powers(pow(self._base, -1, 1 << 64), size)
+            self._powers = found
+        return found
 
 
 def _powers(base: int, size: int) -> Hashes:

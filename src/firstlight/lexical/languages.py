@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import cache
 
 from firstlight.lexical.stop_words import QUESTION_WORDS, STOP_WORDS
@@ -41,7 +42,11 @@ SCRIPT_STEMMERS = {
     "ARMENIAN": "armenian",
 }
 _DETECTION_CHARACTERS = 200  # shorter texts say too little
-_DETECTION_SAMPLE = 4000  # longer ones say no more
+_DETECTION_SAMPLE = 2000  # longer ones say no more
+_SPOKEN_IN: dict[str, list[str]] = {}
+for _code, _words in STOP_WORDS.items():
+    for _word in _words:
+        _SPOKEN_IN.setdefault(_word, []).append(_code)
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -77,10 +82,10 @@ def detect_language(text: str) -> str:
     if len(text) < _DETECTION_CHARACTERS:
         return "en"
     words = _WORDS.findall(text[:_DETECTION_SAMPLE].lower())
-    counts = {code: sum(map(profile.__contains__, words)) for code, profile in STOP_WORDS.items()}
-    best = max(counts, key=lambda code: (counts[code], code == "en"))
+    counts = Counter(code for word in words if word in _SPOKEN_IN for code in _SPOKEN_IN[word])
+    best, count = max(sorted(counts.items()), key=lambda pair: pair[1], default=("en", 0))
     # A language has to be plainly ahead of English: tables and code say little about either.
-    return best if counts[best] * 10 >= len(words) and counts[best] > counts["en"] * 1.2 else "en"
+    return best if count * 10 >= len(words) and count > counts["en"] * 1.2 else "en"
 
 
 def is_stop_word(word: str, language: str) -> bool:

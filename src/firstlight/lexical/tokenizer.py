@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,7 +47,6 @@ class Tokenizer:
     def __init__(self) -> None:
         self.terms: list[str] = []
         self._ids: dict[str, int] = {}
-        self._hasher = SpanHasher(np.frombuffer(os.urandom(8 * 0x10001), np.uint64))
         self._vocabularies: dict[str, _Vocabulary] = {}
 
     def tokenize(self, texts: Sequence[str], language: str) -> Tokens:
@@ -58,7 +58,7 @@ class Tokenizer:
         vocabulary = self._vocabularies.get(language)
         if vocabulary is None:
             vocabulary = self._vocabularies[language] = _Vocabulary()
-        hashes = self._hasher.hash(codes, starts, ends)
+        hashes = _hasher().hash(codes, starts, ends)
         words = vocabulary.lookup(hashes)
         missing = np.flatnonzero(words < 0)
         if len(missing):
@@ -84,6 +84,12 @@ def words_in_each(starts: Ints, texts: Sequence[str]) -> Ints:
     """Return how many of the words that begin at `starts` are in each of `texts`, joined by SEPARATOR."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
     return np.diff(np.searchsorted(starts, np.cumsum(sizes)), prepend=0)
+
+
+@cache
+def _hasher() -> SpanHasher:
+    """One for the process: its tables take longer to make than a small text to read."""
+    return SpanHasher(np.frombuffer(os.urandom(8 * 0x10001), np.uint64))
 
 
 class _Vocabulary:
