@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from firstlight.errors import DocumentError
 from firstlight.text.front_matter import split_front_matter
 from firstlight.text.read import MAX_BYTES, FileContent, decode, read_file
-from firstlight.text.titles import document_title
+from firstlight.text.titles import document_title, first_heading
 from firstlight.text.types import Document
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def parse_document(path: str, text: str) -> Document:
     if is_html(path):
         return _html_document(path, text[matter.end :], matter.fields, matter.lines)
     body = text[matter.end :]
-    title = document_title(path, "" if path.lower().endswith(_PLAIN) else body, matter.fields)
+    find_heading = str if path.lower().endswith(_PLAIN) else partial(first_heading, body)
+    title = document_title(path, matter.fields, find_heading)
     return Document(path, text, matter.end, title, matter.fields, matter.lines)
 
 
@@ -65,8 +67,8 @@ def _html_document(path: str, source: str, fields: Mapping[str, Value], lines: M
     from firstlight.text.html import extract_html  # noqa: PLC0415
 
     page = extract_html(source)
-    heading = f"# {page.title}" if page.title else ""
-    return Document(path, page.text, 0, document_title(path, heading, fields), fields, lines)
+    title = document_title(path, fields, lambda: page.title)
+    return Document(path, page.text, 0, title, fields, lines)
 
 
 def parse_content(content: FileContent, *, encoding: str | None = None) -> ReadDocument:

@@ -103,7 +103,8 @@ class Finder:
                 if self._keeps(prefix + name, name, chain, folder=True):
                     yield f"{prefix}{name}/", f"{real}/{name}", chain
             elif extension not in wanted:
-                other[extension] = other.get(extension, 0) + 1
+                if name[0] != ".":
+                    other[extension] = other.get(extension, 0) + 1
             elif (lenient and dot and name[0] != "." and name.isascii()) or self._keeps(
                 prefix + name, name, chain
             ):

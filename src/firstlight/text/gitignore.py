@@ -58,7 +58,7 @@ class Rules:
             >>> rules.decide("out", folder=True)
             True
         """
-        match = (self.folders if folder else self.files).fullmatch(path)
+        match = (self.folders if folder else self.files).fullmatch(_as_bytes(path))
         if match is None or match.lastindex is None:
             return None
         return self.ignores[match.lastindex - 1]
@@ -79,7 +79,7 @@ def parse_rules(lines: Iterable[str]) -> Rules | None:
 
 
 def _parse_line(line: str) -> tuple[str, bool, bool] | None:
-    line = _strip_spaces(line.removesuffix("\n").removesuffix("\r"))
+    line = _as_bytes(_strip_spaces(line.removesuffix("\n").removesuffix("\r")))
     if not line or line.startswith("#"):
         return None
     ignore = not line.startswith("!")
@@ -89,6 +89,11 @@ def _parse_line(line: str) -> tuple[str, bool, bool] | None:
         pattern = pattern[:-1]
     regex = _translate(pattern)
     return None if regex is None else (regex, ignore, only_folders)
+
+
+def _as_bytes(text: str) -> str:
+    """Return one character per byte: to git, `?` is a byte."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def _strip_spaces(line: str) -> str:
@@ -101,14 +106,32 @@ def _strip_spaces(line: str) -> str:
 @lru_cache(maxsize=1024)
 def _translate(pattern: str) -> str | None:
     """Return a regular expression for full paths, or None for a pattern that never matches."""
+    if not pattern:
+        return None
     if "/" not in pattern:
         name = _component(pattern)
         return None if name is None else f"{_FOLDERS}{name}"
-    parts = pattern.removeprefix("/").split("/")
+    parts = _split(pattern.removeprefix("/"))
     regexes = [part if part == "**" else _component(part) for part in parts]
     if not all(regexes):  # malformed, or an empty component, which no path has
         return None
     return _join([regex for regex in regexes if regex])
+
+
+def _split(pattern: str) -> list[str]:
+    """Split at slashes, but not within a bracket expression or after a backslash."""
+    parts, begin, position = [], 0, 0
+    while position < len(pattern):
+        char = pattern[position]
+        position += 1
+        if char == "/":
+            parts.append(pattern[begin : position - 1])
+            begin = position
+        elif char == "\\":
+            position += 1
+        elif char == "[" and (found := _bracket(pattern, position)) is not None:
+            position = found[1]
+    return [*parts, pattern[begin:]]
 
 
 def _join(parts: list[str]) -> str:

@@ -26,6 +26,7 @@ def read_json_mapping(text: str) -> tuple[dict[str, object], dict[str, int], int
     position = 1
     try:
         while True:
+            position = _skip(text, position)
             key, value, start, position = _member(text, position)
             line = _line(text, start)
             if key in fields:
@@ -44,7 +45,7 @@ def read_json_mapping(text: str) -> tuple[dict[str, object], dict[str, int], int
 
 
 def _member(text: str, position: int) -> tuple[str, object, int, int]:
-    start = _skip(text, position)
+    start = position
     key, position = _DECODER.raw_decode(text, start)
     if not isinstance(key, str):
         raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, start)

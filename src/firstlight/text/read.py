@@ -30,6 +30,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _BOM = "\ufeff"
+# Codecs of Python's own that no file is written in; they warn, or undo escapes.
+_NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 _DECLARE = 'if it is text in another encoding, declare it, for example encoding = "{}"'
 # Never wait for a FIFO's other end, never become a terminal's owner, never leak into a child.
 _FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -62,15 +64,19 @@ def decode(data: bytes, *, encoding: str | None = None) -> str:
         >>> decode(b"na\xefve", encoding="latin-1")
         'naïve'
     """
-    codec = encoding or next((name for mark, name in _BOMS if data.startswith(mark)), "utf-8")
+    codec = (
+        _charset(encoding)
+        if encoding
+        else next((name for mark, name in _BOMS if data.startswith(mark)), "utf-8")
+    )
     if codec == "utf-8" and (nul := data.find(0)) >= 0:
         raise _nul_error(data, nul)
     try:
         text = data.decode(codec)
     except UnicodeDecodeError as error:
         raise _undecodable(data, codec, error.start) from None
-    except (LookupError, UnicodeError, ValueError) as error:
-        raise _bad_codec(codec, error) from None
+    except (LookupError, UnicodeError) as error:  # "base64" is a codec, but not of text
+        raise DocumentError(f'encoding = "{codec}" does not fit: {error}; try "utf-8" or "cp1252"') from None
     if encoding is not None:
         _check_text(text, codec)
     elif codec != "utf-8" and (nul := text.find("\0")) >= 0:
@@ -180,12 +186,15 @@ def _nul_in_text(text: str, offset: int, codec: str) -> DocumentError:
     return DocumentError(f"character {offset} is NUL, so this is not text in {codec}", line=line)
 
 
-def _bad_codec(codec: str, error: Exception) -> DocumentError:
-    if isinstance(error, UnicodeError):
-        return DocumentError(f"is not {codec}: {error}; correct the encoding setting")
-    return DocumentError(
-        f'encoding = "{codec}" is not a text encoding that Python knows: try "utf-8" or "cp1252"'
-    )
+def _charset(name: str) -> str:
+    """Return a declared encoding, if it is one that files are written in."""
+    try:
+        known = codecs.lookup(name).name.replace("_", "-") not in _NO_CHARSETS
+    except (LookupError, ValueError):
+        known = False
+    if known:
+        return name
+    raise DocumentError(f'encoding = "{name}" is no text encoding that is known: try "utf-8" or "cp1252"')
 
 
 def _check_text(text: str, codec: str) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from firstlight.text.types import Value
 
@@ -32,23 +32,27 @@ _MARKUP = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
-def document_title(path: str, body: str, fields: Mapping[str, Value]) -> str:
-    r"""Return the field `title`, else the first heading of level 1, else the file's stem; one line, bounded.
+def document_title(path: str, fields: Mapping[str, Value], find_heading: Callable[[], str]) -> str:
+    r"""Return the field `title`, else the heading found, else the file's stem; one line, bounded.
 
     Example:
-        >>> document_title("ops/drain.md", "# Drain a `node`\n", {})
-        'Drain a node'
-        >>> document_title("ops/drain.md", "No heading.\n", {})
+        >>> document_title("ops/drain.md", {"title": "Drain\nit"}, str)
+        'Drain it'
+        >>> document_title("ops/drain.md", {}, str)
         'drain'
     """
-    return _line(_scalar(fields.get("title"))) or _line(first_heading(body)) or _line(_stem(path)) or path
+    return _line(_scalar(fields.get("title"))) or _line(find_heading()) or _line(_stem(path)) or path
 
 
 def first_heading(body: str) -> str:
-    """Return the text of the first level-1 heading of a Markdown text, or an empty string.
+    r"""Return the text of the first level-1 heading of a Markdown text, or an empty string.
 
     A pass over lines that begin like one, outside fences, comments and raw HTML: as CommonMark reads ordinary
     files, at a fraction of a parse.
+
+    Example:
+        >>> first_heading("```\n# no\n```\n# Drain a `node` #\n")
+        'Drain a node'
     """
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
     position = 0
