@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from firstlight import Corpus
-from firstlight.corpus import sync as sync_module
+from firstlight.corpus import writer as writer_module
 from firstlight.lexical import merge
 from firstlight.store import segments
 
@@ -99,7 +99,7 @@ def check(root: Path, lines: list[tuple[str, int | None]]) -> int:
 def main(root: Path, kills: int, seed: int) -> None:
     merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE = 4, 3
     segments.FILE_BYTES = 600
-    sync_module.BATCH_CHARACTERS = 2000
+    writer_module.BATCH_CHARACTERS = 2000
     dice = random.Random(seed)
     log_path = root.with_name("log")
     log = os.open(log_path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)

@@ -118,14 +118,14 @@ def test_a_state_that_is_a_file_says_so(docs: Docs, tmp_path: Path) -> None:
 def test_an_error_in_the_middle_leaves_the_index_as_it_was(
     corpus: Corpus, handbook: Docs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from firstlight.corpus import sync as sync_module
+    from firstlight.corpus import writer as writer_module
 
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
     before = [hit.to_dict() for hit in corpus.search("drain")]
     handbook.write("about.md", "something else\n")
-    monkeypatch.setattr(sync_module, "insert_segment", fail)
+    monkeypatch.setattr(writer_module, "insert_segment", fail)
     with pytest.raises(StoreError):
         corpus.sync()
     monkeypatch.undo()
@@ -135,9 +135,9 @@ def test_an_error_in_the_middle_leaves_the_index_as_it_was(
 
 
 def test_an_interrupt_leaves_a_usable_index(handbook: Docs, monkeypatch: pytest.MonkeyPatch) -> None:
-    from firstlight.corpus import sync as sync_module
+    from firstlight.corpus import writer as writer_module
 
-    monkeypatch.setattr(sync_module, "BATCH_CHARACTERS", 1)
+    monkeypatch.setattr(writer_module, "BATCH_CHARACTERS", 1)
     seen = []
 
     def interrupt(progress: object) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstlight import Corpus
-from firstlight.corpus import sync as sync_module
+from firstlight.corpus import writer as writer_module
 from firstlight.lexical import Index, build_segment, merge, parse_query
 from firstlight.store import segments
 
@@ -83,9 +83,9 @@ def stored(corpus: Corpus) -> list[dict[int, float]]:
 @settings(max_examples=15)
 @given(steps=steps, files=st.booleans())
 def test_any_history_ends_like_a_fresh_build(steps: list[tuple[str, int, int]], files: bool) -> None:
-    before = merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, sync_module.BATCH_CHARACTERS
+    before = merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS
     merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE = 3, 2
-    sync_module.BATCH_CHARACTERS = 3000
+    writer_module.BATCH_CHARACTERS = 3000
     if files:
         segments.FILE_BYTES = 1
     try:
@@ -103,4 +103,6 @@ def test_any_history_ends_like_a_fresh_build(steps: list[tuple[str, int, int]], 
                 corpus.sync()
                 assert answers(corpus) == after
     finally:
-        merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, sync_module.BATCH_CHARACTERS = before
+        merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS = (
+            before
+        )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight.corpus import sync as sync_module
+from firstlight.corpus import writer as writer_module
 from firstlight.corpus.types import FileError, Progress, Rename
 from firstlight.errors import ConfigError
 from firstlight.text import read as read_module
@@ -275,7 +276,7 @@ def test_another_language_makes_every_document_anew_and_other_weights_do_not(han
 def test_batches_are_whole_documents_and_each_leaves_a_sound_index(
     docs: Docs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_module, "BATCH_CHARACTERS", 4000)
+    monkeypatch.setattr(writer_module, "BATCH_CHARACTERS", 4000)
     for number in range(20):
         docs.write(f"{number:02}.md", f"# Page {number}\n\n" + f"common unique{number} text. " * 60)
     seen: list[tuple[int, bool]] = []

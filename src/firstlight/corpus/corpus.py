@@ -11,10 +11,8 @@ from firstlight.corpus.search import Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import SegmentGoneError, Snapshots
 from firstlight.corpus.state import DATABASE_NAME, state_folder
-from firstlight.corpus.status import status
 from firstlight.corpus.survey import survey
 from firstlight.corpus.sync import sync
-from firstlight.corpus.verify import verify
 from firstlight.errors import ConfigError, StoreError
 from firstlight.rank.types import Results
 from firstlight.store.database import Database
@@ -157,6 +155,8 @@ class Corpus:
 
     def status(self) -> Status:
         """Return the state of the index; cheap."""
+        from firstlight.corpus.status import status  # noqa: PLC0415  # a search needs none of it
+
         return status(self._site)
 
     def verify(self, *, repair: bool = False, wait: float = WAIT_SECONDS) -> VerifyReport:
@@ -166,6 +166,8 @@ class Corpus:
             repair: Make it so; what the rows have lost is read from the files again.
             wait: For how many seconds a repair waits for a sync to end.
         """
+        from firstlight.corpus.verify import verify  # noqa: PLC0415  # imports the parsers
+
         return verify(self._site, repair=repair, wait=wait)
 
     def close(self) -> None:

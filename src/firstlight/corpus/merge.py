@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from firstlight.lexical import merge_segments, plan_merge
 from firstlight.store.segments import (
     delete_segments,
@@ -47,8 +49,6 @@ def choose(sizes: Sequence[Size]) -> list[int]:
 
 def merged(site: Site, parts: Sequence[Part]) -> Stored:
     """Bring the living chunks of neighbouring segments to rest as one segment."""
-    import numpy as np  # noqa: PLC0415
-
     segment = merge_segments([(part.segment, part.dead) for part in parts])
     owners = [part.documents if part.dead is None else part.documents[~part.dead] for part in parts]
     return store_segment(site.state, segment, np.concatenate(owners))

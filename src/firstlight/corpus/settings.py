@@ -28,17 +28,17 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where settings come from: the parsed table, and the text that tells their lines."""
+    """Where settings come from: the parsed table, and the file's bytes, which tell their lines."""
 
     table: Mapping[str, Any]
     path: str | None = None
-    text: str = ""
+    data: bytes = b""
 
     def line(self, key: str) -> int | None:
         """Return the 1-based line that sets `key` (dotted, as in `lexical.k1`)."""
         table, _, name = key.rpartition(".")
         inside = ""
-        for number, line in enumerate(self.text.splitlines(), 1):
+        for number, line in enumerate(self.data.decode("utf-8-sig").splitlines(), 1):
             if header := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
                 inside = header[1].replace('"', "").replace(" ", "")
                 if inside == key:

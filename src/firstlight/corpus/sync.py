@@ -1,45 +1,19 @@
-"""Sync: brings the index after the folder, in batches that each leave a whole index behind."""
+"""Sync: brings the index after the folder. With nothing to do, it writes nothing and takes no lock."""
 
 from __future__ import annotations
 
 import time
-import uuid
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.merge import merge_due
-from firstlight.corpus.state import make_state_folder
-from firstlight.corpus.survey import Survey, file_errors, survey
-from firstlight.corpus.types import MANY_FILES, Progress, SyncReport
-from firstlight.errors import ConfigError, DocumentError
-from firstlight.store.database import create, remove
-from firstlight.store.documents import (
-    ErrorRow,
-    delete_documents,
-    insert_documents,
-    next_ids,
-    replace_errors,
-    touch_documents,
-)
-from firstlight.store.lock import writer_lock
-from firstlight.store.meta import Meta, raise_generation, read_meta, write_meta
-from firstlight.store.schema import NotOursError
-from firstlight.store.segments import bury_documents, insert_segment, store_segment, sweep_files
+from firstlight.corpus.survey import file_errors, survey
+from firstlight.corpus.types import MANY_FILES, SyncReport
+from firstlight.errors import ConfigError
+from firstlight.store.meta import Meta, read_meta
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    from firstlight.corpus.plan import Job
-    from firstlight.corpus.prepare import Prepared
     from firstlight.corpus.site import Site
+    from firstlight.corpus.survey import Survey
     from firstlight.corpus.types import Confirm, Report
-    from firstlight.store.documents import ChunkRow, DocumentRow
-    from firstlight.store.segments import Stored
-
-# A batch is committed when it has so much text, or took so long: what is lost by a crash, and how long the
-# first passages stay out of reach.
-BATCH_CHARACTERS = 8_000_000
-BATCH_SECONDS = 1.0
 
 
 def sync(
@@ -58,6 +32,11 @@ def sync(
         if seen.is_idle:
             return _idle_report(seen, began)
         _ask(seen, confirm)
+    # Everything that writes is imported only now: a search that finds nothing changed does without.
+    from firstlight.corpus.state import make_state_folder  # noqa: PLC0415
+    from firstlight.corpus.writer import carry_out, ensure_database  # noqa: PLC0415
+    from firstlight.store.lock import writer_lock  # noqa: PLC0415
+
     make_state_folder(site.state, site.root)
     with writer_lock(site.state, wait=wait):
         ensure_database(site, replace=rebuild)
@@ -68,164 +47,6 @@ def sync(
             seen = survey(site, force=rebuild)
             _ask(seen, confirm)
         return carry_out(site, seen, progress, began)
-
-
-def carry_out(
-    site: Site, seen: Survey, progress: Report | None = None, began: float | None = None
-) -> SyncReport:
-    """Do what a survey found; only the holder of the write lock may."""
-    return _Run(site, seen, progress).run(time.perf_counter() if began is None else began)
-
-
-def ensure_database(site: Site, *, replace: bool) -> None:
-    """Make the database where there is none; `replace` one that cannot be read."""
-    if replace and site.database.exists() and not _is_sound(site):
-        remove(site.database.path)
-    if not site.database.exists():
-        create(site.database.path, Meta(uuid.uuid4().hex, site.root)._asdict())
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What the next transaction writes."""
-
-    began: float = field(default_factory=time.perf_counter)
-    prepared: list[Prepared] = field(default_factory=list)
-    removed: list[int] = field(default_factory=list)
-    characters: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        return self.characters >= BATCH_CHARACTERS or time.perf_counter() - self.began >= BATCH_SECONDS
-
-    def add(self, prepared: Prepared, job: Job) -> None:
-        self.prepared.append(prepared)
-        self.characters += len(prepared.document.text)
-        if job.replaces is not None:
-            self.removed.append(job.replaces.document)
-
-
-@dataclass(slots=True)
-class _Run:
-    """One sync, under the write lock."""
-
-    site: Site
-    seen: Survey
-    progress: Report | None
-    errors: list[ErrorRow] = field(default_factory=list)
-    failed: set[str] = field(default_factory=set)
-    chunks: int = 0
-    done: int = 0
-    generation: int = 0
-
-    def run(self, began: float) -> SyncReport:
-        self.errors = self.seen.known_errors()
-        jobs = self.seen.work.jobs()
-        batch = _Batch()
-        for job in jobs:
-            if batch.is_full and batch.prepared:
-                self._commit(batch, total=len(jobs))
-                batch = _Batch()
-            self._prepare(job, batch)
-        batch.removed += [row.document for row in self.seen.work.deleted]
-        self._commit(batch, total=len(jobs), last=True)
-        return self._report(began)
-
-    def _prepare(self, job: Job, batch: _Batch) -> None:
-        from firstlight.corpus.prepare import prepare  # noqa: PLC0415  # imports the parsers
-        from firstlight.text.read import read_file  # noqa: PLC0415  # likewise
-
-        entry, digest = job.entry, None
-        try:
-            content = read_file(self.site.root, entry.path, **self.site.limits)
-            digest = content.digest
-            batch.add(prepare(content, self.site.config), job)
-        except DocumentError as error:
-            reason = error.reason if error.line is None else f"line {error.line}: {error.reason}"
-            self.errors.append(
-                ErrorRow(entry.path, reason, entry.size, entry.mtime_ns, digest, self.site.recipe)
-            )
-            self.failed.add(entry.path)
-            if job.replaces is not None and job.replaces.path != entry.path:
-                batch.removed.append(job.replaces.document)  # its own path is gone
-        self.done += 1
-
-    def _commit(self, batch: _Batch, *, total: int, last: bool = False) -> None:
-        documents, chunks, stored = self._rows(batch)
-        with self.site.database.write() as connection:
-            if batch.removed:
-                bury_documents(connection, batch.removed)
-                delete_documents(connection, batch.removed)
-            insert_documents(connection, documents, chunks)
-            if stored is not None:
-                insert_segment(connection, stored)
-            if last:
-                self._finish(connection)
-            if batch.removed or documents:
-                self.generation = raise_generation(connection)
-            else:
-                self.generation = read_meta(connection).generation
-        self.chunks += len(chunks)
-        if stored is not None or batch.removed:
-            merge_due(self.site)
-        if self.progress is not None and total:
-            self.progress(Progress(self.done, total, self.chunks))
-
-    def _rows(self, batch: _Batch) -> tuple[list[DocumentRow], list[ChunkRow], Stored | None]:
-        """Number the batch's documents and chunks, and build its segment, all before the transaction."""
-        if not batch.prepared:
-            return [], [], None
-        import numpy as np  # noqa: PLC0415
-
-        from firstlight.lexical import build_segment  # noqa: PLC0415
-
-        with self.site.database.read() as connection:
-            document, chunk = next_ids(connection)
-        documents, chunks, items = [], [], []
-        for prepared in batch.prepared:
-            row, rows = prepared.rows(self.site.recipe, document, chunk)
-            documents.append(row)
-            chunks += rows
-            items += prepared.indexables()
-            document += 1
-            chunk += len(rows)
-        if not chunks:
-            return documents, chunks, None
-        segment = build_segment([row.id for row in chunks], items)
-        owners = np.array([row.document for row in chunks], np.int64)
-        return documents, chunks, store_segment(self.site.state, segment, owners)
-
-    def _finish(self, connection: sqlite3.Connection) -> None:
-        touched = self.seen.work.touched
-        touch_documents(
-            connection,
-            ((job.entry.size, job.entry.mtime_ns, job.replaces.document) for job in touched if job.replaces),
-        )
-        if set(self.errors) != set(self.seen.errors):
-            replace_errors(connection, self.errors)
-        write_meta(connection, synced_ns=self.seen.started_ns, root=self.site.root)
-
-    def _report(self, began: float) -> SyncReport:
-        work = self.seen.work
-        added, changed, renamed = (
-            sum(job.entry.path not in self.failed for job in jobs)
-            for jobs in (work.added, work.changed, work.renamed)
-        )
-        kept = sum(job.entry.path in self.failed for job in work.changed)
-        with self.site.database.read() as connection:
-            sweep_files(connection, self.site.state)
-        return SyncReport(
-            added=added,
-            changed=changed,
-            deleted=len(work.deleted),
-            renamed=renamed,
-            unchanged=work.unchanged + kept,
-            chunks=self.chunks,
-            errors=file_errors(self.errors),
-            skipped=self.seen.skipped,
-            generation=self.generation,
-            seconds=time.perf_counter() - began,
-        )
 
 
 def _idle_report(seen: Survey, began: float) -> SyncReport:
@@ -244,14 +65,6 @@ def _ask(seen: Survey, confirm: Confirm | None) -> None:
         raise ConfigError(
             f"{new:,} files were not indexed, as you said; 'sources' or 'exclude' narrows a folder"
         )
-
-
-def _is_sound(site: Site) -> bool:
-    try:
-        with site.database.read() as connection:
-            return [row[0] for row in connection.execute("PRAGMA quick_check(1)")] == ["ok"]
-    except NotOursError:
-        return False
 
 
 def _fresh(meta: Meta) -> Meta:

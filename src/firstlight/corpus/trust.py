@@ -40,10 +40,15 @@ def revoke(folder: str | Path) -> str:
     return root
 
 
-def is_trusted(folder: str | Path) -> bool:
-    """Whether the user trusted `folder`'s `firstlight.toml` as it is now; True where it has none."""
+def is_trusted(folder: str | Path, *, content: bytes | None = None) -> bool:
+    """Whether the user trusted `folder`'s `firstlight.toml`; True where it has none.
+
+    Args:
+        folder: The content folder.
+        content: The file's bytes as they were read; by default, as they are now.
+    """
     root = os.path.realpath(folder)
-    digest = _digest(root)
+    digest = _digest(root) if content is None else hashlib.sha256(content).hexdigest()
     return digest is None or _trusted().get(root) == digest
 
 

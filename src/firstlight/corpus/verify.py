@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from firstlight.corpus.check import Fault, check_database, check_postings, check_rows, read_indexables
 from firstlight.corpus.merge import merge_due
 from firstlight.corpus.survey import survey
-from firstlight.corpus.sync import carry_out, ensure_database
 from firstlight.corpus.types import Finding, VerifyReport
+from firstlight.corpus.writer import carry_out, ensure_database
 from firstlight.lexical import build_segment
 from firstlight.store.documents import count_documents
 from firstlight.store.lock import writer_lock
@@ -19,7 +20,6 @@ from firstlight.store.schema import NotOursError
 from firstlight.store.segments import delete_segments, insert_segment, read_sizes, store_segment
 
 if TYPE_CHECKING:
-    from firstlight.corpus.check import Fault
     from firstlight.corpus.site import Site
     from firstlight.store.segments import Stored
 
@@ -55,9 +55,6 @@ class _Checked:
 
 
 def _check(site: Site) -> _Checked:
-    # Imports the parsers, which a search does without.
-    from firstlight.corpus.check import Fault, check_database, check_postings, check_rows  # noqa: PLC0415
-
     try:
         with site.database.read() as connection:
             broken = list(check_database(connection))
@@ -118,8 +115,6 @@ def rebuild_segments(site: Site) -> None:
 
 
 def _built(site: Site, chunks: list[tuple[int, int]]) -> Stored:
-    from firstlight.corpus.check import read_indexables  # noqa: PLC0415  # likewise
-
     with site.database.read() as connection:
         items = read_indexables(connection, chunks[0][0], chunks[-1][0])
     segment = build_segment([number for number, _ in chunks], [items[number] for number, _ in chunks])

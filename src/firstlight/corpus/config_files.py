@@ -1,0 +1,106 @@
+"""The files that settings come from, and which of a folder's own may take effect."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from firstlight.corpus.config import Config
+from firstlight.corpus.places import CONFIG_NAME, user_config_file
+from firstlight.corpus.settings import PERSONAL, Source, parse_settings
+from firstlight.corpus.trust import is_trusted
+from firstlight.errors import ConfigError
+
+# What a folder may only name once it is trusted, and what would do nothing yet.
+_NEEDS_TRUST = ("embedder", "store", "alerts")
+_NOT_YET = ("embedder", "store", "schema", "horizons", "alerts", "lexical.fts5")
+# What these say where they ask for nothing.
+_NEUTRAL = {"embedder": "none", "store": "sqlite", "lexical.fts5": False}
+
+
+def read_config(
+    root: str, given: str | Path | Mapping[str, Any] | None, *, language: str | None
+) -> tuple[Config, tuple[str, ...]]:
+    """Return the settings in force, and what a person should hear about them; see `load_config`."""
+    own, warnings = _given_settings(given) if given is not None else _folder_settings(root)
+    chosen = _user_settings() | own
+    if language is not None:
+        chosen |= parse_settings(Source({"language": language}))
+    warnings += [f"'{key}' is not supported yet, and ignored" for key in _NOT_YET if _asks(chosen, key)]
+    known = {field.name for field in fields(Config)}
+    return replace(Config(), **{key: value for key, value in chosen.items() if key in known}), tuple(warnings)
+
+
+def _user_settings() -> dict[str, Any]:
+    file = user_config_file()
+    source = _read(file)
+    if source is None:
+        return {}
+    settings = parse_settings(source)
+    for key in settings:
+        if key not in PERSONAL:
+            raise ConfigError(
+                f"belongs into a folder's {CONFIG_NAME}", path=str(file), line=source.line(key), key=key
+            )
+    return settings
+
+
+def _given_settings(given: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    if isinstance(given, Mapping):
+        return parse_settings(Source(given)), []
+    source = _read(Path(given))
+    if source is None:
+        raise ConfigError("there is no such file", path=str(given))
+    return parse_settings(source), []
+
+
+def _folder_settings(root: str) -> tuple[dict[str, Any], list[str]]:
+    source = _read(Path(root) / CONFIG_NAME)
+    if source is None:
+        return {}, []
+    settings = parse_settings(source)
+    asked = [key for key in _NEEDS_TRUST if _asks(settings, key)]
+    if _leaves(root, settings.get("state")):
+        asked.append("state")
+    if not asked or is_trusted(root, content=source.data):
+        return settings, []
+    warning = (
+        f"{source.path}: {', '.join(asked)}: no effect, since this folder is not trusted; "
+        f"read the file, then run `firstlight trust {root}`"
+    )
+    return {key: value for key, value in settings.items() if key not in asked}, [warning]
+
+
+def _asks(settings: Mapping[str, Any], key: str) -> bool:
+    return key in settings and settings[key] != _NEUTRAL.get(key)
+
+
+def _leaves(root: str, state: str | None) -> bool:
+    """Whether a state folder lies outside the content folder, where a file may not send it unasked."""
+    if state is None:
+        return False
+    real = os.path.realpath(Path(root) / Path(state).expanduser())
+    return real != root and not real.startswith(f"{root.rstrip('/')}/")
+
+
+def _read(file: Path) -> Source | None:
+    try:
+        data = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", path=str(file)) from error
+    try:
+        text = data.decode("utf-8-sig")
+        return Source(tomllib.loads(text), path=str(file), data=data)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError("is not UTF-8", path=str(file), line=line) from error
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        raise ConfigError(f"is not TOML: {error}", path=str(file), line=int(at[1]) if at else None) from error
