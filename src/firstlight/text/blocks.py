@@ -1,4 +1,4 @@
-"""The blocks of a Markdown document: what they are and where, by CommonMark and GFM's tables."""
+"""The blocks of a Markdown document: by CommonMark with GFM's tables and footnotes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "blocks", "inline_html", "line_end", "parse", "unify_line_ends"]
 
 _HEADING_CHARACTERS = 200  # a heading is a label, though a setext one can be as long as a paragraph
+_BARE_CR = re.compile(r"\r(?!\n)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {  # of pyromark's tags; the others are inline, or parts of tables
     "Paragraph": "paragraph",
@@ -28,8 +29,9 @@ _KINDS = {  # of pyromark's tags; the others are inline, or parts of tables
     "List": "list",
     "Item": "item",
     "BlockQuote": "quote",
+    "FootnoteDefinition": "footnote",
 }
-_CONTAINERS = frozenset(("item", "list", "quote"))
+_CONTAINERS = frozenset(("footnote", "item", "list", "quote"))
 _LF = 10
 
 
@@ -39,7 +41,7 @@ class Block:
 
     Attributes:
         kind: `heading`, `paragraph`, `code`, `table`, `html`, `rule`, or a container: `quote`, `list`,
-            `item`.
+            `item`, `footnote`.
         start: The offset of its first line, the indentation and markers before the block included.
         end: The offset after its last line, that line's end included.
         depth: How many containers it is in.
@@ -142,6 +144,8 @@ def line_end(data: bytes, lines: bytes, end: int) -> int:
 
 def _events(text: str, start: int) -> Iterator[tuple[Any, dict[str, int]]]:
     source = text[start:]
+    if "\r" in source:
+        source = _BARE_CR.sub("\n", source)  # ends no line of a fence in pyromark 0.10
     if not source.isascii() and _SURROGATE.search(source):
         source = _SURROGATE.sub("\ufffd", source)  # as many bytes
     return _parser().events_with_range(source)  # type: ignore[no-any-return]
@@ -151,7 +155,8 @@ def _events(text: str, start: int) -> Iterator[tuple[Any, dict[str, int]]]:
 def _parser() -> Any:  # pyromark is imported when the first document is parsed
     import pyromark  # noqa: PLC0415
 
-    return pyromark.Markdown(options=pyromark.Options.ENABLE_TABLES)
+    options = pyromark.Options
+    return pyromark.Markdown(options=options.ENABLE_TABLES | options.ENABLE_FOOTNOTES)
 
 
 def _label(events: Iterator[tuple[Any, dict[str, int]]]) -> str:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["markdown_layout"]
 
 _MAX_DEPTH = 60  # deeper containers are ranked alike
-_RAW_HTML = re.compile(rb"<(?:table|pre|script|style|textarea)\b", re.IGNORECASE)
+# What makes a block unsplittable: of a footnote, lines that would be indented code to CommonMark proper.
+_UNSPLITTABLE = {
+    "code": re.compile(b""),
+    "table": re.compile(b""),
+    "html": re.compile(rb"<(?:table|pre|script|style|textarea)\b", re.IGNORECASE),
+    "footnote": re.compile(rb"[\r\n][ \t]*[\r\n]+(?: {4}|\t)"),
+}
 _TABLE_OR_PRE = re.compile(rb"<(?:table|pre)\b", re.IGNORECASE)
 
 
@@ -55,7 +61,7 @@ def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[
             cuts.append(line)
             ranks.append(level if level and not depth else BLOCK + min(depth, _MAX_DEPTH))
         last = line
-        opened = depth + 1 if kind in ("item", "quote") else 0
+        opened = depth + 1 if kind in ("item", "quote", "footnote") else 0
         if not level:
             heading = -1
         elif heading < 0:
@@ -70,11 +76,14 @@ def _atoms(data: bytes, found: list[RawBlock]) -> tuple[list[Span], list[Span]]:
     lines = unify_line_ends(data)
     atoms = []
     html = []
+    covered = 0
     for kind, line, start, end, *_ in found:
         if kind == "html":
             html.append((start, end))
-        if kind in ("code", "table") or (kind == "html" and _RAW_HTML.search(data, start, end)):
-            atoms.append((line, line_end(data, lines, end)))
+        unsplittable = _UNSPLITTABLE.get(kind)
+        if unsplittable is not None and unsplittable.search(data, start, end) and line >= covered:
+            covered = line_end(data, lines, end)
+            atoms.append((line, covered))
     return atoms, html
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from firstlight.text.boundaries import free_zones, line_starts, sentence_cuts, solids, whole, word_starts
-from firstlight.text.clusters import cluster_starts
+from firstlight.text.clusters import LONGEST, cluster_starts, point_starts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -120,7 +120,10 @@ def _refined(layout: Layout, solid: list[Span], gap: Span, sizes: _Sizes) -> lis
     _pack(bounds, edges, largest)
     for find in (line_starts, word_starts):  # between headings, and in their words
         _divide(data, bounds, layout.atoms, find, sizes)
-    _divide_words(layout, bounds, sizes)
+    slack = min(LONGEST, smallest // 4)  # rather a chunk that is a little too small than half a character
+    _divide_words(layout, bounds, cluster_starts, sizes)
+    _divide_words(layout, bounds, cluster_starts, _Sizes(largest, smallest - slack, smallest - slack))
+    _divide_words(layout, bounds, point_starts, sizes)
     return bounds
 
 
@@ -138,7 +141,7 @@ def _divide(data: bytes, bounds: list[int], solid: Sequence[Span], find: Finder,
         _take(data, bounds, cuts, sizes)
 
 
-def _divide_words(layout: Layout, bounds: list[int], sizes: _Sizes) -> None:
+def _divide_words(layout: Layout, bounds: list[int], find: Finder, sizes: _Sizes) -> None:
     """Divide what is still too large inside words; what has no end gets a few cuts at a time."""
     count = 0
     while count < len(bounds):
@@ -147,7 +150,7 @@ def _divide_words(layout: Layout, bounds: list[int], sizes: _Sizes) -> None:
             if right - left > sizes.largest:
                 cuts: list[int] = []
                 for start, end in free_zones(layout.atoms, left + sizes.before, right - sizes.after + 1):
-                    cuts += cluster_starts(layout.data, start, end)
+                    cuts += find(layout.data, start, end)
                 _take(layout.data, bounds, cuts, sizes)
 
 
@@ -160,10 +163,7 @@ def _edges(layout: Layout, gap: Span) -> list[int]:
     for left, right in layout.atoms[bisect_left(layout.atoms, (start, start)) :]:
         if left >= end:
             break
-        before = headed.get(left, left)
-        place = bisect_left(cuts, before)
-        if cuts[place : place + 1] == [before]:
-            found.add(before)
+        found.add(headed.get(left, left))
         place = bisect_left(cuts, right)
         blank = _BLANK.match(layout.data, right)
         content = blank.end() if blank else right
