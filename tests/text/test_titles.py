@@ -45,11 +45,34 @@ if TYPE_CHECKING:
         ("# A #hash\n", "A #hash"),
         ("# `code` **bold** [link](http://x/(y)) ![pic](z) {#anchor}\n", "code bold link pic"),
         ("# C\\# \\*x\\*\n", "C# *x*"),
-        ("# " + "`" * 50_000, ""),
+        ("# A " + " " * 300_000 + "#\n", "A"),
     ],
 )
 def test_the_first_heading_of_level_one(body: str, heading: str) -> None:
-    assert first_heading(body) == heading or "`" * 9 in body
+    assert first_heading(body) == heading
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(
+            "# " + "`" * 300_000,
+            "# " + "[" * 300_000,
+            "# " + " " * 300_000 + "x",
+            "`" * 300_000,
+            "=\n" * 100_000,
+        ),
+        *(
+            "> x\n=\n" * 50_000,
+            "<!-- -->\n" * 50_000,
+            "```\n```\n" * 50_000,
+            "``` `\n" * 50_000,
+            "#\n" * 100_000,
+        ),
+    ],
+)
+def test_hostile_headings_are_read_in_time(body: str) -> None:
+    assert len(document_title("a.md", {}, lambda: first_heading(body))) <= MAX_TITLE
 
 
 @pytest.mark.parametrize(

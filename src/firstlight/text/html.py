@@ -89,6 +89,7 @@ class _Reader:
         self.title = ""
         self.first_h1 = ""
         self.blocks: list[str] = []
+        self.lines: list[str] = []  # of the block that is open, before its last line break
         self.inline: list[str] = []
         self.heading = 0
         self.lists: list[int] = []  # the next number of each open list; -1 for bullets
@@ -133,7 +134,7 @@ class _Reader:
         if self.in_pre:
             self.pre.append(text.replace("\r\n", "\n"))
         else:
-            self.inline.append(_SPACES.sub(" ", text))
+            self.inline.append(text)
 
     def _drop(self, token: Token) -> None:
         """Begin to leave out an element, if it ever closes: a page must not vanish after a stray tag."""
@@ -156,9 +157,10 @@ class _Reader:
     def _tag(self, token: Token) -> None:
         name, opens = token.name, token.kind == "open"
         if name == "br":
-            self.inline.append("\n")
+            self.lines.append("".join(self.inline))
+            self.inline.clear()
         elif name == "img":
-            self.inline.append(_SPACES.sub(" ", attribute(token.value, "alt")))
+            self.inline.append(attribute(token.value, "alt"))
         elif name in _HEADINGS:
             self._flush()
             self.heading = _HEADINGS[name] if opens else 0
@@ -194,10 +196,11 @@ class _Reader:
 
     def _flush(self) -> None:
         """End the block of text that is being collected, if there is one."""
-        if not self.inline:
+        if not self.inline and not self.lines:
             return
-        lines = [re.sub(" {2,}", " ", line).strip(" ") for line in "".join(self.inline).split("\n")]
+        lines = [_SPACES.sub(" ", line).strip(" ") for line in (*self.lines, "".join(self.inline))]
         self.inline.clear()
+        self.lines.clear()
         text = "\n".join(lines).strip("\n")
         if not text:
             return

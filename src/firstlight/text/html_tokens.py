@@ -17,6 +17,31 @@ __all__ = ["Token", "attribute", "tokens"]
 
 # Elements whose content is not markup: https://html.spec.whatwg.org/#parsing-html-fragments
 _RAW = frozenset({"iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"})
+# Elements that mark up words: without attributes they say nothing that plain text could keep.
+_INLINE = frozenset(
+    {
+        *(
+            "a",
+            "abbr",
+            "b",
+            "bdi",
+            "cite",
+            "code",
+            "del",
+            "dfn",
+            "em",
+            "font",
+            "i",
+            "ins",
+            "kbd",
+            "mark",
+            "q",
+            "s",
+        ),
+        *("samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    }
+)
+_SIMPLE = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)>")
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTES = re.compile(r"""(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
 _COMMENT_END = re.compile(r"--!?>")
@@ -44,11 +69,17 @@ class Token(NamedTuple):
 
 
 def tokens(source: str) -> Iterator[Token]:
-    """Yield what a page consists of, comments and declarations left out."""
+    """Yield what a page consists of; comments, declarations and bare inline tags are left out."""
     position = failures = 0
     while (start := source.find("<", position)) >= 0:
         if start > position:
             yield Token("text", "", _decoded(source[position:start]), start)
+        simple = _SIMPLE.match(source, start)
+        if simple is not None and (name := simple[2].lower()) not in _RAW:  # most tags, told quickly
+            position = simple.end()
+            if name not in _INLINE:
+                yield Token("close" if simple[1] else "open", name, "", position)
+            continue
         match = _NAME.match(source, start)
         if match is None:
             position = _skip_declaration(source, start)

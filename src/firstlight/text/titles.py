@@ -21,7 +21,6 @@ _LANDMARK = re.compile(
     r"|<(?P<raw>pre|script|style|textarea)\b|#(?:[ \t]+(?P<atx>[^\n]*)|\n|\Z)|(?P<setext>=+)[ \t]*(?:\n|\Z))",
     re.MULTILINE | re.IGNORECASE,
 )
-_CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+[ \t]*\Z")
 _NOT_PARAGRAPH = re.compile(
     r"(?: {4}|\t| {0,3}(?:#{1,6}(?:[ \t]|\Z)|>|[-+*][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+\s*\Z))"
 )
@@ -59,7 +58,7 @@ def first_heading(body: str) -> str:
     while match := _LANDMARK.search(text, position):
         position = match.end()
         if match["atx"] is not None:
-            heading = _plain(_CLOSING_HASHES.sub("", match["atx"]))
+            heading = _plain(_without_closing_hashes(match["atx"]))
             if heading:
                 return heading
         elif match["setext"]:
@@ -95,6 +94,12 @@ def _paragraph_above(text: str, underline: int) -> str:
         lines.append(line.strip())
         end = start - 1
     return " ".join(reversed(lines)) if len(lines) <= _SETEXT_LINES else ""
+
+
+def _without_closing_hashes(heading: str) -> str:
+    heading = heading.rstrip(" \t")
+    bare = heading.rstrip("#")
+    return bare if not bare or bare[-1] in " \t" else heading
 
 
 def _plain(heading: str) -> str:
