@@ -106,7 +106,7 @@ def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
     classes = _TABLE.take(codes)
     unknown = classes == _UNKNOWN
     if unknown.any():
-        for code in np.unique(codes[unknown]).tolist():
+        for code in set(codes[unknown].tolist()):
             _TABLE[code] = character_class(chr(code))
         classes = _TABLE.take(codes)
     return classes
