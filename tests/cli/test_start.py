@@ -22,9 +22,10 @@ sys.exit(code)
 """
 # Formats, drawing, folders of other systems, networks, other processes.
 _HEAVY = {
-    "pyromark", "yaml", "selectolax", "pathspec", "rich", "pygments", "markdown_it", "platformdirs",
-    "tomllib", "http", "urllib.request", "email", "socket", "ssl", "asyncio", "multiprocessing",
-    "concurrent.futures", "subprocess", "logging", "importlib.metadata", "unittest", "pydoc",
+    "numpy.ma", "pyromark", "yaml", "selectolax", "pathspec", "rich", "pygments", "markdown_it",
+    "platformdirs", "tomllib", "http", "urllib.request", "email", "socket", "ssl", "asyncio",
+    "multiprocessing", "concurrent.futures", "subprocess", "logging", "importlib.metadata",
+    "unittest", "pydoc",
 }  # fmt: skip
 
 

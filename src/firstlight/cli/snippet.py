@@ -105,17 +105,19 @@ def _wrap(cells: list[Cell], columns: int) -> Iterator[list[Cell]]:
     used = 0
     space = -1  # where the line could be broken
     for cell in cells:
-        if used + width(cell[0]) > columns and line:
-            head, line = (line[:space], line[space + 1 :]) if space > 0 and cell[0] != " " else (line, [])
+        text = cell[0]
+        wide = len(text) if text.isascii() else width(text)
+        if used + wide > columns and line:
+            head, line = (line[:space], line[space + 1 :]) if space > 0 and text != " " else (line, [])
             yield head
             used = sum(width(text) for text, _ in line)
             space = -1
-            if cell[0] == " ":
+            if text == " ":
                 continue
-        if cell[0] == " " and any(text != " " for text, _ in line):
+        if text == " " and any(shown != " " for shown, _ in line):
             space = len(line)
         line.append(cell)
-        used += width(cell[0])
+        used += wide
     if line:
         yield line
 
