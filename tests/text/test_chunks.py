@@ -234,6 +234,12 @@ def test_overlaps_are_whole_blocks_or_sentences() -> None:
     assert all(0 < share <= 0.12 * 800 * 3.3 for share in shares)
 
 
+def test_plain_chunks_between_long_words_are_not_too_small() -> None:
+    for size in range(90, 700, 17):
+        text = ("word " * 9 + "x" * size + " ") * 60
+        assert all(400 <= est_tokens(chunk.text) <= 800 for chunk in chunk_text(text)[:-1])
+
+
 def test_headings_without_text_stay_bounded() -> None:
     chunks = chunk_markdown("# heading\n" * 5000)
     assert all(est_tokens(chunk.text) <= 800 for chunk in chunks)

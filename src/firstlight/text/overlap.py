@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from firstlight.text.boundaries import free_zones, sentence_cuts, solids, whole, word_starts
+from firstlight.text.clusters import is_cluster_start
 
 if TYPE_CHECKING:
     from firstlight.text.layout import Layout
@@ -59,5 +60,7 @@ def _start(layout: Layout, solid: list[Span], earliest: int, begin: int) -> int:
 def _earlier_word(layout: Layout, solid: list[Span], start: int, missing: int) -> int:
     """Return a word before `start` that makes up for the bytes `missing` from a chunk cut between words."""
     zones = free_zones(solid, start - missing - _LONG_WORD, start - missing + 1)
-    cuts = [cut for zone in zones for cut in word_starts(layout.data, *zone)]
+    data = layout.data
+    cuts = [cut for zone in zones for cut in word_starts(data, *zone)]
+    cuts = cuts or [cut for zone in zones for cut in range(*zone) if is_cluster_start(data, cut)]
     return cuts[-1] if cuts else start
