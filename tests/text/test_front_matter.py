@@ -71,7 +71,11 @@ def test_yaml_reads_as_the_safe_loader_does(
     assert text[matter.end :] == "body"
 
 
-@given(st.dictionaries(KEYS, st.integers(), min_size=1, max_size=8), NEWLINES)
+# YAML counts the Unicode line separators as lines; editors do not agree on it.
+ONE_LINE_KEYS = KEYS.filter(lambda key: not {"\u2028", "\u2029"}.intersection(key))
+
+
+@given(st.dictionaries(ONE_LINE_KEYS, st.integers(), min_size=1, max_size=8), NEWLINES)
 def test_every_field_knows_its_line(fields: dict[str, int], newline: str) -> None:
     lines = [json.dumps(name, ensure_ascii=False) + f": {value}" for name, value in fields.items()]
     matter = split_front_matter(newline.join(["---", *lines, "---", ""]))

@@ -34,7 +34,7 @@ _TOML_DEEP_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MAX
 _LINE_END = re.compile(r"\r\n|\n|\r")
 # What the first line with content must look like: perhaps a mapping, and surely one (damage is then an
 # error).
-_PERHAPS_MAPPING = re.compile(r"[{?!&\"']|[^\s#*>`|-].*?:(?:[ \t]|\Z)")
+_PERHAPS_MAPPING = re.compile(r"[{?!&\"']|(?:[^ \t#*>`|-]|-(?=[^ \t])).*?:(?:[ \t]|\Z)")
 _SURELY_MAPPING = re.compile(r"[\w\"'][\w .\"'-]*:(?:[ \t]|\Z)")
 
 

@@ -68,6 +68,7 @@ class _Frame:
     value: dict[str, object] | list[object]
     anchor: str | None
     key: str | None = None
+    merging: bool = False  # the key is an unquoted `<<`
     merges: list[dict[str, object]] = field(default_factory=list)
     nodes: int = 1
 
@@ -124,6 +125,7 @@ class _Reader:
             first = f", first on line {self.lines[key]}" if len(self.stack) == 1 else ""
             self._refuse(event, f"the key {key!r} is there twice{first}: remove one")
         frame.key = key
+        frame.merging = key == _MERGE and event.implicit[0]
         if len(self.stack) == 1:
             self.lines.setdefault(key, self.first_line + event.start_mark.line)
 
@@ -187,7 +189,7 @@ class _Reader:
             frame.key = None
 
     def _set(self, frame: _Frame, key: str, value: object, event: Any) -> None:
-        if key != _MERGE and isinstance(frame.value, dict):
+        if not frame.merging and isinstance(frame.value, dict):
             frame.value[key] = value
             return
         others = value if isinstance(value, list) else [value]
