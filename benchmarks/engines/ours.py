@@ -54,9 +54,11 @@ class Firstlight:
 def build_segments(items: Iterable[Indexable]) -> list[lexical.Segment]:
     """Build a segment for each batch, merging when the plan says so."""
     segments: list[lexical.Segment] = []
+    builder = lexical.SegmentBuilder()
     first = 0
     for batch in _batches(items):
-        segments.append(lexical.build_segment(range(first, first + len(batch)), batch))
+        builder.add(range(first, first + len(batch)), batch)
+        segments.append(builder.finish())
         first += len(batch)
         segments = _merged(segments)
     return segments

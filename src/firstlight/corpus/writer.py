@@ -14,7 +14,7 @@ from firstlight.corpus.prepare import prepare
 from firstlight.corpus.survey import file_errors
 from firstlight.corpus.types import Progress, SyncReport
 from firstlight.errors import DocumentError
-from firstlight.lexical import build_segment
+from firstlight.lexical import SegmentBuilder
 from firstlight.store.database import create, remove
 from firstlight.store.documents import (
     ErrorRow,
@@ -93,6 +93,7 @@ class _Run:
     chunks: int = 0
     done: int = 0
     generation: int = 0
+    builder: SegmentBuilder = field(default_factory=SegmentBuilder)
 
     def run(self, began: float) -> SyncReport:
         self.errors = self.seen.known_errors()
@@ -160,7 +161,8 @@ class _Run:
             chunk += len(rows)
         if not chunks:
             return documents, chunks, None
-        segment = build_segment([row.id for row in chunks], items)
+        self.builder.add([row.id for row in chunks], items)
+        segment = self.builder.finish()
         owners = np.array([row.document for row in chunks], np.int64)
         return documents, chunks, store_segment(self.site.state, segment, owners)
 

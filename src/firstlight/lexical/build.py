@@ -25,6 +25,7 @@ HEADINGS_WEIGHT = 2
 NAME_WEIGHT = 1
 TAGS_WEIGHT = 1
 
+_MOST_TERMS = 1 << 20  # a builder that knows more forgets them all: its memory stays within bounds
 _BATCH_CHARACTERS = 1 << 18  # the arrays of a batch stay within a processor's cache
 
 
@@ -47,15 +48,23 @@ def build_segment(ids: Sequence[int], items: Sequence[Indexable]) -> Segment:
 
 
 class SegmentBuilder:
-    """Indexes chunks as they come, in batches, and puts their segment together at the end."""
+    """Indexes chunks as they come, and makes one segment after another of them.
+
+    What it learns of the words of one segment serves the next: most words are met again.
+    """
 
     def __init__(self) -> None:
         self._tokenizer = Tokenizer()
+        self._clear()
+
+    def _clear(self) -> None:
         self._ids: list[int] = []
         self._lengths: list[Ints] = []
         self._runs: list[tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint16]]] = []
         self._waiting: list[Indexable] = []
         self._characters = 0
+        if len(self._tokenizer.terms) > _MOST_TERMS:
+            self._tokenizer = Tokenizer()
 
     def add(self, ids: Sequence[int], items: Sequence[Indexable]) -> None:
         """Add chunks; all ids ascend, over all calls."""
@@ -71,18 +80,24 @@ class SegmentBuilder:
                 self._flush()
 
     def finish(self) -> Segment:
-        """Return the segment of everything that was added."""
+        """Return the segment of everything that was added since the last one."""
         self._flush()
-        order = sorted(range(len(self._tokenizer.terms)), key=self._tokenizer.terms.__getitem__)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        runs = [(rank[terms], chunks, frequencies) for terms, chunks, frequencies in self._runs]
-        return make_segment(
+        terms = self._tokenizer.terms
+        present = np.zeros(len(terms), np.bool_)
+        for numbers, _, _ in self._runs:
+            present[numbers] = True
+        order = sorted(np.flatnonzero(present).tolist(), key=terms.__getitem__)
+        rank = np.empty(len(terms), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        runs = [(rank[numbers], chunks, frequencies) for numbers, chunks, frequencies in self._runs]
+        segment = make_segment(
             self._ids,
             np.concatenate([np.empty(0, np.int64), *self._lengths]),
-            [self._tokenizer.terms[number] for number in order],
+            [terms[number] for number in order],
             group_by_term(runs, len(order)),
         )
+        self._clear()
+        return segment
 
     def _flush(self) -> None:
         if not self._waiting:
