@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from firstlight.corpus.plan import RACY_NS, Comparison, Known, compare, resolve
+from firstlight.corpus.plan import RACY_NS, Comparison, Known, compare, is_quiet, resolve
 from firstlight.store.documents import ErrorRow, ManifestRow
 from firstlight.text.types import FileEntry
 
@@ -98,3 +98,20 @@ def test_a_file_that_could_not_be_read_is_tried_again() -> None:
     assert found.to_hash() == ["a.md"]
     assert resolve(found, {}, recipe=RECIPE).unfit == [error]
     assert [job.entry.path for job in resolve(found, {"a.md": b"x"}, recipe=RECIPE).added] == ["a.md"]
+
+
+def test_a_folder_is_quiet_when_every_file_is_indexed_just_as_it_is() -> None:
+    stats = [("a.md", 10, 5, 1), ("b.md", 11, 6, 1)]
+    files = [FileEntry("a.md", 10, 5), FileEntry("b.md", 11, 6)]
+    assert is_quiet(stats, files, synced_ns=SYNCED)
+    assert is_quiet([], [], synced_ns=SYNCED)
+    for other in (
+        [*files, FileEntry("c.md", 1, 1)],
+        files[:1],
+        [files[0], FileEntry("b.md", 12, 6)],
+        [files[0], FileEntry("b.md", 11, 7)],
+        [files[0], FileEntry("c.md", 11, 6)],
+    ):
+        assert not is_quiet(stats, other, synced_ns=SYNCED)
+    assert not is_quiet([stats[0], ("b.md", 11, 6, 0)], files, synced_ns=SYNCED)
+    assert not is_quiet(stats, files, synced_ns=6 + RACY_NS)

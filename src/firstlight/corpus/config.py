@@ -5,19 +5,16 @@ The user's own configuration gives defaults, the folder's overrides them, an arg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.corpus.places import CONFIG_NAME, user_config_file
-from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """The settings in force; None and empty mean the built-in default.
 
     Attributes:
@@ -47,13 +44,6 @@ class Config:
     overlap: float = 0.12
     k1: float = 1.2
     b: float = 0.75
-
-    def __post_init__(self) -> None:
-        if self.min_tokens > self.max_tokens:
-            raise ConfigError(
-                f"{self.min_tokens} is above max_tokens = {self.max_tokens}; lower it",
-                key="chunks.min_tokens",
-            )
 
     @property
     def sizes(self) -> dict[str, Any]:

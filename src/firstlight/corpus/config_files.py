@@ -6,7 +6,6 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,11 @@ def read_config(
     if language is not None:
         chosen |= parse_settings(Source({"language": language}))
     warnings += [f"'{key}' is not supported yet, and ignored" for key in _NOT_YET if _asks(chosen, key)]
-    known = {field.name for field in fields(Config)}
-    return replace(Config(), **{key: value for key, value in chosen.items() if key in known}), tuple(warnings)
+    config = Config(**{key: value for key, value in chosen.items() if key in Config._fields})
+    if config.min_tokens > config.max_tokens:
+        reason = f"{config.min_tokens} is above max_tokens = {config.max_tokens}; lower it"
+        raise ConfigError(reason, key="chunks.min_tokens")
+    return config, tuple(warnings)
 
 
 def _user_settings() -> dict[str, Any]:

@@ -99,6 +99,23 @@ class Work:
         return sorted(self.added + self.changed + self.renamed, key=lambda job: job.entry.path)
 
 
+def is_quiet(
+    stats: Sequence[tuple[str, int, int, int]], files: Sequence[FileEntry], *, synced_ns: int
+) -> bool:
+    """Whether each file is indexed just as it is, so that there is nothing to compare.
+
+    Args:
+        stats: (path, size, mtime_ns, 1 where the recipe is today's else 0) of each document.
+        files: What is there.
+        synced_ns: When the last complete sync began.
+    """
+    if len(stats) != len(files):
+        return False
+    racy = synced_ns - RACY_NS
+    seen = {(entry.path, entry.size, entry.mtime_ns, 1) for entry in files if entry.mtime_ns < racy}
+    return len(seen) == len(stats) and seen.issuperset(stats)
+
+
 def compare(
     known: Known, files: Sequence[FileEntry], *, recipe: str, started_ns: int, unseen: Sequence[str] = ()
 ) -> Comparison:

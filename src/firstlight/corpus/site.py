@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from firstlight.errors import ConfigError
 from firstlight.lexical import ANALYSIS_VERSION
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 CHUNKER_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """A content folder and its index.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ _MOST_LANGUAGES = 3
 _MOST_MASKS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """What a filter lets through: the ids of documents, and for each segment a mask of its chunks."""
 
     documents: frozenset[int]

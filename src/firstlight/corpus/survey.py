@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.corpus.plan import Known, Work, compare, resolve
+from firstlight.corpus.plan import Known, Work, compare, is_quiet, resolve
 from firstlight.corpus.scan import scan
 from firstlight.corpus.types import FileError, Plan, Rename
 from firstlight.errors import DocumentError
-from firstlight.store.documents import ErrorRow, read_errors, read_manifest
+from firstlight.store.documents import ErrorRow, read_errors, read_manifest, read_stats
 from firstlight.store.meta import Meta, read_meta
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 _NO_RECIPE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """What was seen.
 
     Attributes:
@@ -83,27 +81,26 @@ def survey(site: Site, *, force: bool = False) -> Survey:
         site: The corpus.
         force: Take every document as changed.
     """
-    started_ns = time.time_ns()
-    meta, known = _read(site)
+    while True:
+        started_ns = time.time_ns()
+        # The index is read before the folder: what others sync meanwhile must not look like a lost file.
+        meta, stats, errors = _read_stats(site)
+        walked = scan(site)
+        skipped = tuple(FileError(each.path, each.reason) for each in walked.skipped)
+        quiet = meta is not None and is_quiet(stats, walked.files, synced_ns=meta.synced_ns)
+        if quiet and not walked.errors and not force:
+            return Survey(meta, started_ns, Work(unchanged=len(stats)), skipped, (), errors)
+        again, known = _read_known(site)
+        if again == meta:
+            break
     if force:
         known = known._replace(errors=())
-    walked = scan(site)
-    recipe = site.recipe
-    found = compare(
-        known,
-        walked.files,
-        recipe=_NO_RECIPE if force else recipe,
-        started_ns=started_ns,
-        unseen=[each.path for each in walked.errors],
-    )
-    work = resolve(found, dict(_hashes(site, found.to_hash())), recipe=_NO_RECIPE if force else recipe)
+    recipe = _NO_RECIPE if force else site.recipe
+    unseen = [each.path for each in walked.errors]
+    found = compare(known, walked.files, recipe=recipe, started_ns=started_ns, unseen=unseen)
+    work = resolve(found, dict(_hashes(site, found.to_hash())), recipe=recipe)
     return Survey(
-        meta,
-        started_ns,
-        work,
-        tuple(FileError(each.path, each.reason) for each in walked.skipped),
-        tuple(_unseen(walked.errors, recipe)),
-        tuple(known.errors),
+        meta, started_ns, work, skipped, tuple(_unseen(walked.errors, site.recipe)), tuple(known.errors)
     )
 
 
@@ -112,12 +109,20 @@ def file_errors(rows: Iterable[ErrorRow]) -> tuple[FileError, ...]:
     return tuple(sorted(FileError(row.path, row.reason) for row in rows))
 
 
-def _read(site: Site) -> tuple[Meta | None, Known]:
+def _read_stats(site: Site) -> tuple[Meta | None, list[tuple[str, int, int, int]], tuple[ErrorRow, ...]]:
+    if not site.database.exists():
+        return None, [], ()
+    with site.database.read() as connection:
+        meta = read_meta(connection)
+        site.check_owner(meta)
+        return meta, read_stats(connection, site.recipe), tuple(read_errors(connection))
+
+
+def _read_known(site: Site) -> tuple[Meta | None, Known]:
     if not site.database.exists():
         return None, Known()
     with site.database.read() as connection:
         meta = read_meta(connection)
-        site.check_owner(meta)
         return meta, Known(read_manifest(connection), read_errors(connection), meta.synced_ns)
 
 

@@ -110,6 +110,14 @@ def read_manifest(connection: sqlite3.Connection) -> list[ManifestRow]:
     return list(map(ManifestRow._make, rows))
 
 
+def read_stats(connection: sqlite3.Connection, recipe: str) -> list[tuple[str, int, int, int]]:
+    """Return (path, size, mtime_ns, 1 where made by `recipe` else 0) of every document.
+
+    Half of the whole manifest's time, and all that a sync with nothing to do needs.
+    """
+    return connection.execute("SELECT path, size, mtime_ns, recipe = ? FROM documents", (recipe,)).fetchall()
+
+
 def read_errors(connection: sqlite3.Connection) -> list[ErrorRow]:
     """Return the files that could not be indexed at the last sync, by path."""
     rows = connection.execute("SELECT path, reason, size, mtime_ns, hash, recipe FROM errors ORDER BY path")

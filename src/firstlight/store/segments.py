@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,8 +30,7 @@ FILE_BYTES = 8 << 20
 FOLDER = "segments"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """A segment as one commit sees it.
 
     Attributes:
@@ -61,8 +59,7 @@ class Size(NamedTuple):
         return self.chunks - self.dead
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A segment's bytes at rest, before a row names them."""
 
     first_chunk: int
