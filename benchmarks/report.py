@@ -64,7 +64,8 @@ def write(report: Report, *, quick: bool) -> Path:
 def show(report: Report) -> None:
     """Print figures and goals for a person."""
     print(f"== {report.name}")
-    print(json.dumps(report.figures, indent=1, ensure_ascii=False))
+    for who, figures in report.figures.items():
+        print(f"{who:24}", "  ".join(f"{what} {value:g}" for what, value in _flat(figures).items()))
     for goal in report.goals:
         print(goal.line())
     for what, why in report.skipped.items():
@@ -87,3 +88,12 @@ def ratio_goals(
             ratio = figures[peer]["median_s"] / figures[ours]["median_s"]
             goals.append(Goal(f"{what}: times faster than {peer}", ratio, bound, at_least=True))
     return goals
+
+
+def _flat(figures: Mapping[str, Any]) -> dict[str, float]:
+    """Return figures by their names, `outer.inner` where they are nested."""
+    flat: dict[str, float] = {}
+    for name, value in figures.items():
+        inner = {f"{name}.{key}": number for key, number in value.items()} if isinstance(value, dict) else {}
+        flat |= inner or {name: value}
+    return flat
