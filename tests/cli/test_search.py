@@ -6,13 +6,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from firstlight.errors import ConfigError
 from firstlight.store.lock import writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from .conftest import Run
 
@@ -235,6 +235,22 @@ def test_a_reader_that_leaves_is_no_error(home: Path, docs: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr.splitlines()[-1] == "code 141"
     assert "Broken" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(home: Path, docs: Path, closed: str) -> None:
+    command = f"{sys.executable} -m firstlight search '{docs}' drain {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_is_an_error(home: Path, docs: Path) -> None:
+    command = f"{sys.executable} -m firstlight search '{docs}' drain > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -104,16 +104,18 @@ def _wrap(cells: list[Cell], columns: int) -> Iterator[list[Cell]]:
     line: list[Cell] = []
     used = 0
     space = -1  # where the line could be broken
+    broken = False  # a line that goes on from another does not begin with the space between them
     for cell in cells:
         text = cell[0]
         wide = len(text) if text.isascii() else width(text)
-        if used + wide > columns and line:
+        while line and used + wide > columns:
             head, line = (line[:space], line[space + 1 :]) if space > 0 and text != " " else (line, [])
             yield head
-            used = sum(width(text) for text, _ in line)
+            used = sum(width(shown) for shown, _ in line)
             space = -1
-            if text == " ":
-                continue
+            broken = True
+        if broken and not line and text == " ":
+            continue
         if text == " " and any(shown != " " for shown, _ in line):
             space = len(line)
         line.append(cell)
