@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import Stemmer
 
-from firstlight.lexical.characters import BIGRAM, character_class, classify, code_points
+from firstlight.lexical.characters import BIGRAM, EXTENDER, character_class, classify, code_points
 from firstlight.lexical.kernels import word_spans
 from firstlight.lexical.languages import LATIN_STEMMERS, script, stemmer_name
 from firstlight.lexical.types import Word
@@ -89,14 +89,14 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
         return (word.lower(),)
     if not word.isascii():
         compatible = unicodedata.normalize("NFKC", word)
+        if character_class(word[0]) in (BIGRAM, EXTENDER) and len(compatible) <= 2:
+            return (compatible,)
         if compatible != word:  # one word can become several (½ is 1⁄2): read them anew
             return tuple(
                 term
                 for start, end in spans(compatible)
                 for term in word_terms(compatible[start:end], language)
             )
-        if character_class(word[0]) == BIGRAM:
-            return (word,)
     return _terms_of_identifier(word, language)
 
 

@@ -22,10 +22,11 @@ LETTER = 3  # every other letter
 DIGIT = 4
 MARK = 5  # combining marks, and `_`
 BIGRAM = 6  # scripts without spaces between words: found by overlapping pairs of characters
-DOT = 7
-APOSTROPHE = 8
-PLUS = 9
-HASH = 10
+EXTENDER = 7  # completes the character before it: a voicing mark, the vowel of a Hangul syllable
+DOT = 8
+APOSTROPHE = 9
+PLUS = 10
+HASH = 11
 _UNKNOWN = 255
 
 # Blocks rather than scripts: the standard library knows no scripts, and these blocks hold nothing else.
@@ -47,11 +48,18 @@ _BIGRAM_BLOCKS = (
     (0xA960, 0xA97F),  # Hangul jamo A
     (0xA9E0, 0xA9FF),  # Burmese B
     (0xAA60, 0xAA7F),  # Burmese A
-    (0xAC00, 0xD7FF),  # Hangul
+    (0xAC00, 0xD7FF),  # Hangul, jamo B
     (0xF900, 0xFAFF),  # Han, compatibility
     (0xFF66, 0xFFDC),  # half-width Katakana and Hangul
     (0x1AFF0, 0x1B16F),  # kana supplements
     (0x20000, 0x323AF),  # Han B to H
+)
+_EXTENDER_BLOCKS = (
+    (0x1160, 0x11FF),  # Hangul vowels and finals
+    (0x3099, 0x309A),  # kana voicing marks
+    (0xD7B0, 0xD7FF),  # Hangul vowels and finals, extended
+    (0xFF9E, 0xFF9F),  # half-width voicing marks
+    (0xFFC2, 0xFFDC),  # half-width Hangul vowels
 )
 _SINGLE = {".": DOT, "'": APOSTROPHE, "\u2019": APOSTROPHE, "+": PLUS, "#": HASH, "_": MARK}
 _SINGLE |= dict.fromkeys(string.ascii_lowercase, LOWER) | dict.fromkeys(string.ascii_uppercase, UPPER)
@@ -72,7 +80,7 @@ def character_class(character: str) -> int:
     code = ord(character)
     # Thai digits and their like are numbers, not text to be paired.
     if category != "Nd" and any(first <= code <= last for first, last in _BIGRAM_BLOCKS):
-        return BIGRAM
+        return EXTENDER if any(first <= code <= last for first, last in _EXTENDER_BLOCKS) else BIGRAM
     if category == "Nd":
         return DIGIT
     return MARK if category[0] == "M" else LETTER
@@ -101,7 +109,7 @@ def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
 
     Example:
         >>> classify(code_points("v1.2")).tolist()
-        [1, 4, 7, 4]
+        [1, 4, 8, 4]
     """
     classes = _TABLE.take(codes)
     unknown = classes == _UNKNOWN

@@ -9,7 +9,7 @@ import numpy as np
 
 from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
-from firstlight.lexical.characters import BIGRAM, LETTER, classify, code_points
+from firstlight.lexical.characters import BIGRAM, OTHER, classify, code_points
 from firstlight.lexical.kernels import (
     expand,
     is_pair,
@@ -17,6 +17,7 @@ from firstlight.lexical.kernels import (
     saturate,
     word_spans,
 )
+from firstlight.lexical.segment import HIGHEST_FREQUENCY
 from firstlight.lexical.tokenizer import SEPARATOR, words_in_each
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[n
         classes = classify(codes)
         starts, ends = word_spans(classes)
         bounds = np.cumsum(words_in_each(starts, texts[first:last]))
-        lengths[first:last] = _lengths(is_pair(classes, starts, ends), bounds)
+        lengths[first:last] = _lengths(is_pair(starts), bounds)
         kept = _to_look_at(codes, classes, starts, likely)
         numbers = words.numbers(
             [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
@@ -88,7 +89,7 @@ def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[n
         rows, sources = expand(numbers, words.offsets, words.rows)
         text_of_row = np.searchsorted(bounds, kept, side="right")[sources] + first
         np.add.at(counts, (rows, text_of_row), 1)
-    return counts, lengths
+    return np.minimum(counts, HIGHEST_FREQUENCY), lengths
 
 
 def _batches(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -125,7 +126,8 @@ def _to_look_at(
     parts, prefix = parts[chosen], prefix[chosen]
     for further in (2, 3):
         prefix = prefix * _LETTERS + _letters(codes, parts + further)
-    found = np.concatenate([parts[by_four[prefix]], np.flatnonzero(classes == LETTER)])
+    beyond_ascii = np.flatnonzero((codes > 0x7F) & (classes != OTHER))
+    found = np.concatenate([parts[by_four[prefix]], beyond_ascii])
     wanted = np.zeros(len(starts) + 1, np.bool_)
     wanted[np.searchsorted(starts, found, side="right") - 1] = True
     return np.flatnonzero(wanted[:-1])

@@ -15,6 +15,7 @@ from firstlight.lexical.characters import (
     BIGRAM,
     DIGIT,
     DOT,
+    EXTENDER,
     HASH,
     LETTER,
     LOWER,
@@ -64,8 +65,8 @@ def word_spans(classes: Classes) -> tuple[Ints, Ints]:
         inside[_joiners(classes, special)] = True
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     starts, ends = edges[0::2], edges[1::2]
-    if len(special) and (pairs := special[classes[special] == BIGRAM]).size:
-        return _with_pairs(starts, ends, pairs)
+    if len(special) and (unspaced := special[classes[special] <= EXTENDER]).size:
+        return _with_pairs(starts, ends, *_characters(classes, unspaced))
     return starts, ends
 
 
@@ -77,7 +78,7 @@ def _joiners(classes: Classes, special: Ints) -> Ints:
     before2, after2 = around[special], around[special + 4]
     # v1.2 and 3.14; .NET and .env, where nothing but a space or a bracket comes before
     dots = ((before == DIGIT) & (after == DIGIT)) | ((before == OTHER) & _is_letter(after))
-    apostrophes = _is_letter(before) & _is_letter(after)
+    apostrophes = (_is_letter(before) | (before == MARK)) & _is_letter(after)
     # C++: exactly two, after a word
     first_plus = _is_alphanumeric(before) & (after == PLUS) & _ends_word(after2)
     second_plus = _is_alphanumeric(before2) & (before == PLUS) & _ends_word(after)
@@ -112,13 +113,28 @@ def _ends_word(classes: Classes) -> NDArray[np.bool_]:
     return found
 
 
-def _with_pairs(starts: Ints, ends: Ints, characters: Ints) -> tuple[Ints, Ints]:
+def _characters(classes: Classes, unspaced: Ints) -> tuple[Ints, Ints]:
+    """Return the spans of the characters at `unspaced`, each with what completes it."""
+    follows = np.concatenate([[False], unspaced[1:] == unspaced[:-1] + 1])
+    first = (classes[unspaced] == BIGRAM) | ~follows
+    last = np.concatenate([first[1:], [True]])
+    return unspaced[first], unspaced[last] + 1
+
+
+def _with_pairs(starts: Ints, ends: Ints, character_starts: Ints, character_ends: Ints) -> tuple[Ints, Ints]:
     """Merge the words of a text with the characters and pairs of its scripts without spaces."""
-    firsts = characters[:-1][characters[1:] == characters[:-1] + 1]
-    all_starts = np.concatenate([starts, characters, firsts])
-    all_ends = np.concatenate([ends, characters + 1, firsts + 2])
+    neighbours = character_ends[:-1] == character_starts[1:]
+    all_starts = np.concatenate([starts, character_starts, character_starts[:-1][neighbours]])
+    all_ends = np.concatenate([ends, character_ends, character_ends[1:][neighbours]])
     order = np.argsort(all_starts, kind="stable")
     return all_starts[order], all_ends[order]
+
+
+def is_pair(starts: Ints) -> NDArray[np.bool_]:
+    """Tell which words are pairs of characters: each begins where its first character does."""
+    pairs = np.zeros(len(starts), np.bool_)
+    np.equal(starts[1:], starts[:-1], out=pairs[1:])
+    return pairs
 
 
 class SpanHasher:
@@ -229,14 +245,6 @@ class HashTable:
         self._keys = np.zeros(len(self._keys) * 4, np.uint64)
         self._values = np.full(len(self._keys), -1, np.int64)
         self._place(keys, values)
-
-
-def is_pair(classes: Classes, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
-    """Tell which words are pairs of characters, which stand beside their characters."""
-    if not (classes == BIGRAM).any():
-        return np.zeros(len(starts), np.bool_)
-    pairs: NDArray[np.bool_] = (ends - starts == 2) & (classes[starts] == BIGRAM)
-    return pairs
 
 
 def part_starts(classes: Classes) -> Ints:

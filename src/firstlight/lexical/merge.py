@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     Dead = NDArray[np.bool_] | None
 
 MOST_SEGMENTS = 16
-_MERGED_AT_ONCE = 9  # leaves half of the segments, so that the next merge is as far away again
 
 
 def plan_merge(sizes: Sequence[int]) -> range | None:
-    """Choose which neighbouring segments to merge now: the ones that are cheapest together.
+    """Choose which neighbouring segments to merge now: those of which the largest is the smallest share.
+
+    A chunk is then copied into a segment several times its own one's size, so that over any history it is
+    copied a number of times that grows with the logarithm of the corpus.
 
     Args:
         sizes: How large each segment is, in the order of their ids.
@@ -30,16 +33,19 @@ def plan_merge(sizes: Sequence[int]) -> range | None:
         Their positions, or None while there are few enough.
 
     Example:
-        >>> plan_merge([5] * 16), plan_merge([100] * 8 + [5] * 9)
+        >>> plan_merge([5] * 16), plan_merge([1000] * 8 + [5] * 9)
         (None, range(8, 17))
     """
     if len(sizes) <= MOST_SEGMENTS:
         return None
-    first = min(
-        range(len(sizes) - _MERGED_AT_ONCE + 1),
-        key=lambda start: sum(sizes[start : start + _MERGED_AT_ONCE]),
-    )
-    return range(first, first + _MERGED_AT_ONCE)
+    windows = (range(*ends) for ends in itertools.combinations(range(len(sizes) + 1), 2))
+    return min((window for window in windows if len(window) > 1), key=lambda window: _share(sizes, window))
+
+
+def _share(sizes: Sequence[int], window: range) -> tuple[float, int]:
+    """Return the share of the largest segment of a window, and the size of all."""
+    merged = [sizes[place] for place in window]
+    return max(merged) / max(sum(merged), 1), sum(merged)
 
 
 def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
-from firstlight.lexical.analysis import fold, folded_words, spans, word_terms
-from firstlight.lexical.characters import BIGRAM, character_class
+from firstlight.lexical.analysis import fold, folded_words, spans, stem, word_terms
 from firstlight.lexical.languages import is_stop_word
 from firstlight.lexical.types import Phrase, Query, QueryTerm
 
@@ -32,7 +32,7 @@ def parse_query(text: str, languages: Sequence[str] = ("en",)) -> Query:
         >>> [term.word for term in query.terms], [phrase.words for phrase in query.phrases]
         (['drain', 'node', 'pools'], [('node', 'pools')])
     """
-    read = text[:LONGEST_QUESTION]
+    read = text if len(text) <= LONGEST_QUESTION else text[:LONGEST_QUESTION].rsplit(None, 1)[0]
     quoted = list(_QUOTED.finditer(read))
     inside = [(match.start(), match.end()) for match in quoted]
     words = list(_spoken(read))
@@ -44,19 +44,17 @@ def parse_query(text: str, languages: Sequence[str] = ("en",)) -> Query:
 
 
 def _phrase(text: str, languages: Sequence[str]) -> Phrase:
-    return Phrase(tuple(folded_words(text)), _terms(text, _spoken(text), languages))
+    # Of a word of several parts only the whole: in another case it may have been indexed without parts.
+    terms = [_terms(text, [span], languages)[-1:] for span in _spoken(text)]
+    return Phrase(tuple(folded_words(text)), tuple(itertools.chain.from_iterable(terms)))
 
 
 def _spoken(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans to look up: in scripts without spaces pairs, and a character only where it is alone."""
     found = spans(text)
-    paired = {
-        position
-        for start, end in found
-        if end - start == 2 and character_class(text[start]) == BIGRAM
-        for position in (start, start + 1)
-    }
-    return (span for span in found if span[1] - span[0] > 1 or span[0] not in paired)
+    pairs = {span for before, span in itertools.pairwise(found) if before[0] == span[0]}
+    edges = {edge for span in pairs for edge in span}
+    return (span for span in found if span in pairs or edges.isdisjoint(span))
 
 
 def _says_something(
@@ -74,19 +72,19 @@ def _says_something(
 
 
 def _terms(text: str, found: Iterable[tuple[int, int]], languages: Sequence[str]) -> tuple[QueryTerm, ...]:
-    asked: dict[tuple[str, ...], list[str]] = {}
-    whole: dict[tuple[str, ...], list[str]] = {}
+    words: dict[tuple[str, ...], list[str]] = {}
+    whole: dict[tuple[str, ...], set[str]] = {}
     for start, end in found:
         word = fold(text[start:end])
         parts = _stems(text[start:end], languages)
         for stems in parts:
-            asked.setdefault(stems, []).append(word)
-        if len(parts) == 1:
-            # `YouTube` is indexed whole beside its parts, and wholes are not stemmed: look up `youtube` too.
-            whole.setdefault(parts[0], []).append(word)
+            words.setdefault(stems, []).append(word)
+        if parts:
+            # `YouTube` is indexed by its parts and whole, unstemmed; `youtube` by its stem. Ask for both.
+            whole.setdefault(parts[-1], set()).update((word, *(stem(word, code) for code in languages)))
     return tuple(
-        QueryTerm(words[0], tuple(dict.fromkeys((*stems, *whole.get(stems, ())))), len(words))
-        for stems, words in asked.items()
+        QueryTerm(said[0], tuple(dict.fromkeys((*stems, *sorted(whole.get(stems, ()))))), len(said))
+        for stems, said in words.items()
     )
 
 

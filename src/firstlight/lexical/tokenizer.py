@@ -53,8 +53,7 @@ class Tokenizer:
         """Return the tokens of `texts`, all in one Latin-script language."""
         joined = SEPARATOR.join(texts)
         codes = code_points(joined)
-        classes = classify(codes)
-        starts, ends = word_spans(classes)
+        starts, ends = word_spans(classify(codes))
         vocabulary = self._vocabularies.get(language)
         if vocabulary is None:
             vocabulary = self._vocabularies[language] = _Vocabulary()
@@ -68,7 +67,7 @@ class Tokenizer:
             vocabulary.add(hashes[new], terms_of_many(written, language), self._term_id)
             words[missing] = vocabulary.lookup(hashes[missing])
         text_of_word = np.repeat(np.arange(len(texts)), words_in_each(starts, texts))
-        counted = text_of_word[~is_pair(classes, starts, ends)]
+        counted = text_of_word[~is_pair(starts)]
         terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
         return Tokens(terms, text_of_word[sources], np.bincount(counted, minlength=len(texts)))
 
