@@ -53,8 +53,8 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans to look up: in scripts without spaces pairs, and a character only where it is alone."""
     found = spans(text)
     pairs = {span for before, span in itertools.pairwise(found) if before[0] == span[0]}
-    edges = {edge for span in pairs for edge in span}
-    return (span for span in found if span in pairs or edges.isdisjoint(span))
+    firsts, lasts = {start for start, _ in pairs}, {end for _, end in pairs}
+    return (span for span in found if span in pairs or (span[0] not in firsts and span[1] not in lasts))
 
 
 def _says_something(
