@@ -10,9 +10,9 @@ Example:
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from firstlight._lazy import lazy
 from firstlight._version import __version__
 
 if TYPE_CHECKING:
@@ -33,24 +33,14 @@ __all__ = [
 ]
 
 # Imported on first use: `import firstlight` itself costs nothing.
-_HOMES = {
-    "ConfigError": "firstlight.errors",
-    "Corpus": "firstlight.corpus.corpus",
-    "DocumentError": "firstlight.errors",
-    "FilterError": "firstlight.errors",
-    "FirstlightError": "firstlight.errors",
-    "Hit": "firstlight.rank.types",
-    "Results": "firstlight.rank.types",
-    "StoreError": "firstlight.errors",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'firstlight' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    __name__,
+    {
+        "corpus.corpus": ("Corpus",),
+        "errors": ("ConfigError", "DocumentError", "FilterError", "FirstlightError", "StoreError"),
+        "rank.types": ("Hit", "Results"),
+    },
+)
 
 
 def __dir__() -> list[str]:

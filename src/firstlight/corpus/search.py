@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from firstlight.lexical import contains_phrases, parse_query
-from firstlight.rank.select import select
+from firstlight.rank.selection import select
 from firstlight.rank.snippets import snippet
 from firstlight.rank.types import Candidate, Hit, Results
 from firstlight.store.documents import read_passages, read_places, read_texts, read_twins
@@ -17,7 +18,7 @@ from firstlight.store.payload import load_payload
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # How many chunks are ranked at first: enough for duplicates to drop out of, few enough to fetch at once.
 DEPTH = 200
+# How many texts are read at a time to look for phrases in them.
+_PHRASE_PORTION = 32
 NO_EMBEDDER = "no embedder; ranked by BM25 alone"
 
 
@@ -49,7 +52,7 @@ def answer(connection: sqlite3.Connection, snapshot: Snapshot, question: Questio
     query = parse_query(question.text, snapshot.languages)
     if not query.terms:
         return results(snapshot, question, "the question has no word to search for")
-    masks = _masks(connection, snapshot, query, allowed)
+    masks = _masks(snapshot, query, allowed)
     kept = _ranked(connection, snapshot, question, query, masks)
     passages = read_passages(connection, [candidate.chunk for candidate in kept])
     twins = _twins(connection, kept, allowed)
@@ -85,10 +88,13 @@ def _ranked(
 ) -> list[Candidate]:
     """Return the candidates to show. Ranks deeper until there are enough, or no more."""
     depth = max(DEPTH, 4 * question.top_k)
+    verified: dict[int, bool] = {}
     while True:
         ranked = snapshot.index.search(query, depth=depth, masks=masks)
         scores = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
-        candidates = _in_order(connection, scores)
+        candidates: Iterable[Candidate] = _in_order(connection, scores)
+        if query.phrases:
+            candidates = _with_phrases(connection, candidates, query, verified)
         kept = select(candidates, top_k=question.top_k, per_document=question.per_document)
         if len(kept) >= question.top_k or len(scores) < depth:
             return kept
@@ -113,24 +119,26 @@ def _in_order(connection: sqlite3.Connection, scores: Mapping[int, float]) -> li
     ]
 
 
-def _masks(
-    connection: sqlite3.Connection, snapshot: Snapshot, query: Query, allowed: Allowed | None
-) -> Masks | None:
+def _masks(snapshot: Snapshot, query: Query, allowed: Allowed | None) -> Masks | None:
+    """Return which chunks may be hits: what the filter lets through, and has every word of every phrase."""
     masks = None if allowed is None else allowed.masks
     if not query.phrases:
         return masks
     chunks = snapshot.index.phrase_candidates(query)
-    if masks is not None:
-        parts = zip(snapshot.parts, masks, strict=True)
-        chunks = np.intersect1d(chunks, np.concatenate([part.segment.ids[mask] for part, mask in parts]))
-    verified = np.array(list(_with_phrases(connection, chunks.tolist(), query)), np.int64)
-    return [np.isin(part.segment.ids, verified) for part in snapshot.parts]
+    having = [np.isin(part.segment.ids, chunks) for part in snapshot.parts]
+    return having if masks is None else [mask & part for mask, part in zip(masks, having, strict=True)]
 
 
-def _with_phrases(connection: sqlite3.Connection, chunks: Sequence[int], query: Query) -> Iterator[int]:
-    for chunk, text in read_texts(connection, chunks):
-        if contains_phrases(text, query):
-            yield chunk
+def _with_phrases(
+    connection: sqlite3.Connection, candidates: Iterable[Candidate], query: Query, verified: dict[int, bool]
+) -> Iterator[Candidate]:
+    """Yield the candidates whose text has the phrases; no text is read before it is its turn."""
+    queue = iter(candidates)
+    while portion := list(islice(queue, _PHRASE_PORTION)):
+        unread = [candidate.chunk for candidate in portion if candidate.chunk not in verified]
+        for chunk, text in read_texts(connection, unread):
+            verified[chunk] = contains_phrases(text, query)
+        yield from (candidate for candidate in portion if verified.get(candidate.chunk))
 
 
 def _twins(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from firstlight._lazy import lazy
 
 if TYPE_CHECKING:
     from firstlight.text.chunks import chunk_markdown, chunk_text
@@ -46,22 +47,16 @@ __all__ = [
     "walk",
 ]
 
-_MODULES = {
-    "chunks": ("chunk_markdown", "chunk_text"),
-    "document": ("ReadDocument", "chunk_document", "parse_content", "parse_document", "read_document"),
-    "files": ("DEFAULT_EXTENSIONS", "Walk", "walk"),
-    "front_matter": ("FrontMatter", "split_front_matter"),
-    "pages": ("split_pages",),
-    "read": ("MAX_BYTES", "FileContent", "decode", "read_file"),
-    "tokens": ("est_tokens",),
-    "types": ("Chunk", "Document", "FileEntry", "Skipped"),
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    __name__,
+    {
+        "chunks": ("chunk_markdown", "chunk_text"),
+        "document": ("ReadDocument", "chunk_document", "parse_content", "parse_document", "read_document"),
+        "files": ("DEFAULT_EXTENSIONS", "Walk", "walk"),
+        "front_matter": ("FrontMatter", "split_front_matter"),
+        "pages": ("split_pages",),
+        "read": ("MAX_BYTES", "FileContent", "decode", "read_file"),
+        "tokens": ("est_tokens",),
+        "types": ("Chunk", "Document", "FileEntry", "Skipped"),
+    },
+)
