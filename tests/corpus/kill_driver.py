@@ -97,7 +97,7 @@ def check(root: Path, lines: list[tuple[str, int | None]]) -> int:
 
 
 def main(root: Path, kills: int, seed: int) -> None:
-    merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE = 4, 3
+    merge.MOST_SEGMENTS = 4
     segments.FILE_BYTES = 600
     writer_module.BATCH_CHARACTERS = 2000
     dice = random.Random(seed)

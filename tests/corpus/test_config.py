@@ -63,6 +63,7 @@ def test_a_folders_settings_narrow_its_files(tree: Docs, toml: str, expected: se
         ('encoding = "klingon"', 1, "not an encoding"),
         ('language = "english"', 1, "ISO 639-1"),
         ("min_tokens = 5", 1, "did you mean 'chunks.min_tokens'?"),
+        ("[lexical]\nfts5 = 1", 2, "true or false"),
         ("chunks = 5", 1, "unknown key"),
     ],
 )
@@ -124,11 +125,11 @@ def test_a_declared_encoding_is_used(docs: Docs) -> None:
 
 
 def test_settings_of_later_are_known_and_said_to_do_nothing(docs: Docs) -> None:
-    docs.write("firstlight.toml", '[schema]\narea = "str"\n[lexical]\nfts5 = true\n')
+    docs.write("firstlight.toml", '[schema]\narea = "str"\n[horizons]\ndefault = 180\n')
     with docs.open() as corpus:
         assert corpus.warnings == (
             "'schema' is not supported yet, and ignored",
-            "'lexical.fts5' is not supported yet, and ignored",
+            "'horizons' is not supported yet, and ignored",
         )
 
 

@@ -83,8 +83,8 @@ def stored(corpus: Corpus) -> list[dict[int, float]]:
 @settings(max_examples=15)
 @given(steps=steps, files=st.booleans())
 def test_any_history_ends_like_a_fresh_build(steps: list[tuple[str, int, int]], files: bool) -> None:
-    before = merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS
-    merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE = 3, 2
+    before = merge.MOST_SEGMENTS, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS
+    merge.MOST_SEGMENTS = 3
     writer_module.BATCH_CHARACTERS = 3000
     if files:
         segments.FILE_BYTES = 1
@@ -103,6 +103,4 @@ def test_any_history_ends_like_a_fresh_build(steps: list[tuple[str, int, int]], 
                 corpus.sync()
                 assert answers(corpus) == after
     finally:
-        merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS = (
-            before
-        )
+        merge.MOST_SEGMENTS, segments.FILE_BYTES, writer_module.BATCH_CHARACTERS = before

@@ -23,7 +23,7 @@ WRITER = """
 import pathlib, sys
 from firstlight import Corpus
 from firstlight.lexical import merge
-merge.MOST_SEGMENTS, merge._MERGED_AT_ONCE = 4, 3   # merges happen all the time
+merge.MOST_SEGMENTS = 4  # merges happen all the time
 from firstlight.store import segments
 segments.FILE_BYTES = 20_000                        # and some segments are files
 root = pathlib.Path(sys.argv[1])

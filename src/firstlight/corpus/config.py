@@ -29,6 +29,7 @@ class Config(NamedTuple):
         min_tokens: The smallest chunk, in estimated tokens; `max_tokens` the largest.
         overlap: Which share of a chunk the next one repeats.
         k1: How slowly a term's frequency saturates; `b` is how much a chunk's length counts.
+        fts5: Whether to keep an FTS5 table of the chunks too, for other SQLite clients.
     """
 
     sources: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Config(NamedTuple):
     overlap: float = 0.12
     k1: float = 1.2
     b: float = 0.75
+    fts5: bool = False
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from firstlight.errors import ConfigError
 
 # What a folder may only name once it is trusted, and what would do nothing yet.
 _NEEDS_TRUST = ("embedder", "store", "alerts")
-_NOT_YET = ("embedder", "store", "schema", "horizons", "alerts", "lexical.fts5")
+_NOT_YET = ("embedder", "store", "schema", "horizons", "alerts")
 # What these say where they ask for nothing.
-_NEUTRAL = {"embedder": "none", "store": "sqlite", "lexical.fts5": False}
+_NEUTRAL = {"embedder": "none", "store": "sqlite"}
 
 
 def read_config(

@@ -45,7 +45,7 @@ class Comparison:
         new: Files that the manifest does not know.
         doubtful: Files whose bytes must be looked at.
         outdated: Files whose bytes are the same, but not the recipe.
-        unreadable: Files that could not even be read, to be tried again.
+        retried: Files that failed, whose bytes must be looked at again.
         unfit: Files that failed and have not changed since.
         gone: Documents whose file is gone.
         unchanged: How many documents stay as they are.
@@ -55,7 +55,7 @@ class Comparison:
     new: list[FileEntry] = field(default_factory=list)
     doubtful: list[Job] = field(default_factory=list)
     outdated: list[Job] = field(default_factory=list)
-    unreadable: list[tuple[Job, ErrorRow]] = field(default_factory=list)
+    retried: list[tuple[Job, ErrorRow]] = field(default_factory=list)
     unfit: list[ErrorRow] = field(default_factory=list)
     gone: list[ManifestRow] = field(default_factory=list)
     unchanged: int = 0
@@ -65,9 +65,7 @@ class Comparison:
         """Return the paths whose bytes decide; a new file's only where it may be a document that moved."""
         sizes = {row.size for row in self.gone}
         moved = [entry.path for entry in self.new if entry.size in sizes] if sizes else []
-        return (
-            [job.entry.path for job in self.doubtful] + [job.entry.path for job, _ in self.unreadable] + moved
-        )
+        return [job.entry.path for job in self.doubtful] + [job.entry.path for job, _ in self.retried] + moved
 
 
 @dataclass(slots=True)
@@ -172,8 +170,8 @@ def resolve(found: Comparison, hashes: Mapping[str, bytes], *, recipe: str) -> W
         work.unchanged += 1
         if (job.entry.size, job.entry.mtime_ns) != (row.size, row.mtime_ns):
             work.touched.append(job)
-    for job, error in found.unreadable:
-        if job.entry.path not in hashes:
+    for job, error in found.retried:
+        if hashes.get(job.entry.path) == error.hash:
             work.unfit.append(error)
             work.unchanged += job.replaces is not None
         else:
@@ -188,13 +186,11 @@ def _keep_error(found: Comparison, job: Job, error: ErrorRow, recipe: str, is_ra
     entry = job.entry
     if (entry.size, entry.mtime_ns, recipe) != (error.size, error.mtime_ns, error.recipe):
         return False
-    if error.hash is None:
-        found.unreadable.append((job, error))
-        return True
-    if is_racy:
-        return False
-    found.unfit.append(error)
-    found.unchanged += job.replaces is not None
+    if error.hash is None or is_racy:
+        found.retried.append((job, error))
+    else:
+        found.unfit.append(error)
+        found.unchanged += job.replaces is not None
     return True
 
 

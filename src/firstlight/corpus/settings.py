@@ -154,6 +154,12 @@ def _language(value: Any) -> str:
     return code
 
 
+def _yes_or_no(value: Any) -> bool:
+    if value is True or value is False:
+        return value
+    raise ValueError(f"must be true or false, not {value!r}")
+
+
 def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         kinds = (int,) if whole else (int, float)
@@ -181,7 +187,7 @@ SETTINGS: Mapping[str, Setting] = {
     "chunks.overlap": Setting("overlap", _number(0, 0.5)),
     "lexical.k1": Setting("k1", _number(0, 10)),
     "lexical.b": Setting("b", _number(0, 1)),
-    "lexical.fts5": Setting("lexical.fts5", _anything),
+    "lexical.fts5": Setting("fts5", _yes_or_no),
     "embedder": Setting("embedder", _anything),
     "store": Setting("store", _anything),
     "schema": Setting("schema", _anything),

@@ -32,6 +32,7 @@ class Survey(NamedTuple):
         skipped: What the walk passed over.
         unseen: What the walk could not read.
         errors: The files that the index has as unfit.
+        fts5_due: Whether the FTS5 table is to be made, or dropped.
     """
 
     meta: Meta | None
@@ -40,6 +41,7 @@ class Survey(NamedTuple):
     skipped: tuple[FileError, ...]
     unseen: tuple[ErrorRow, ...]
     errors: tuple[ErrorRow, ...]
+    fts5_due: bool = False
 
     @property
     def is_idle(self) -> bool:
@@ -52,6 +54,7 @@ class Survey(NamedTuple):
             or work.deleted
             or work.touched
             or work.settles
+            or self.fts5_due
             or self.meta.synced_ns == 0
             or set(self.known_errors()) != set(self.errors)
         )
@@ -85,11 +88,12 @@ def survey(site: Site, *, force: bool = False) -> Survey:
         started_ns = time.time_ns()
         # The index is read before the folder: what others sync meanwhile must not look like a lost file.
         meta, stats, errors = _read_stats(site)
+        fts5_due = meta is not None and bool(meta.fts5) != site.config.fts5
         walked = scan(site)
         skipped = tuple(FileError(each.path, each.reason) for each in walked.skipped)
         quiet = meta is not None and is_quiet(stats, walked.files, synced_ns=meta.synced_ns)
         if quiet and not walked.errors and not force:
-            return Survey(meta, started_ns, Work(unchanged=len(stats)), skipped, (), errors)
+            return Survey(meta, started_ns, Work(unchanged=len(stats)), skipped, (), errors, fts5_due)
         again, known = _read_known(site)
         if again == meta:
             break
@@ -100,7 +104,13 @@ def survey(site: Site, *, force: bool = False) -> Survey:
     found = compare(known, walked.files, recipe=recipe, started_ns=started_ns, unseen=unseen)
     work = resolve(found, dict(_hashes(site, found.to_hash())), recipe=recipe)
     return Survey(
-        meta, started_ns, work, skipped, tuple(_unseen(walked.errors, site.recipe)), tuple(known.errors)
+        meta,
+        started_ns,
+        work,
+        skipped,
+        tuple(_unseen(walked.errors, site.recipe)),
+        tuple(known.errors),
+        fts5_due,
     )
 
 

@@ -24,6 +24,7 @@ from firstlight.store.documents import (
     replace_errors,
     touch_documents,
 )
+from firstlight.store.fts5 import keep_fts5
 from firstlight.store.meta import Meta, raise_generation, read_meta, write_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import bury_documents, insert_segment, store_segment, sweep_files
@@ -135,6 +136,7 @@ class _Run:
                 insert_segment(connection, stored)
             if last:
                 self._finish(connection)
+                keep_fts5(connection, keep=self.site.config.fts5)
             if batch.removed or documents:
                 self.generation = raise_generation(connection)
             else:

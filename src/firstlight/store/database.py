@@ -35,7 +35,8 @@ class Database:
 
     def exists(self) -> bool:
         """Whether there is a file at all; an empty or foreign one counts."""
-        return self.path.exists()
+        with explained(self.path):
+            return self.path.exists()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

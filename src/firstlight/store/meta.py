@@ -16,18 +16,20 @@ class Meta(NamedTuple):
         root: The content folder that it was made from.
         generation: Grows with every commit that changes what a search can find.
         synced_ns: When the last complete sync began, in nanoseconds since 1970; 0 before the first.
+        fts5: 1 where an FTS5 table of the chunks is kept.
     """
 
     corpus: str
     root: str
     generation: int = 0
     synced_ns: int = 0
+    fts5: int = 0
 
 
 def read_meta(connection: sqlite3.Connection) -> Meta:
     """Return the facts."""
     held = dict(connection.execute("SELECT key, value FROM meta"))
-    return Meta(**{name: held[name] for name in Meta._fields})
+    return Meta(**{name: held[name] for name in Meta._fields if name in held})
 
 
 def write_meta(connection: sqlite3.Connection, **facts: str | int) -> None:
