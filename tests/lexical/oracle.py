@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 LETTERS = {character_class(c) for c in "aAé"}
 DIGITS = {character_class("7")}
 ALPHANUMERIC = LETTERS | DIGITS
-WORD = ALPHANUMERIC | {character_class("_"), character_class("\u0301")}
-PAIRED = {character_class("語")}
+MARKS = {character_class("_"), character_class("\u0301")}
+WORD = ALPHANUMERIC | MARKS
+EXTENDERS = {character_class("\u3099")}
+UNSPACED = {character_class("語")} | EXTENDERS
 OTHER = character_class(" ")
 
 
@@ -30,11 +32,12 @@ def slow_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of the words of `text`, character by character, by start, then shortest first."""
     spans, start = [], 0
     while start < len(text):
-        if _class(text, start) in PAIRED:
-            spans.append((start, start + 1))
-            if _class(text, start + 1) in PAIRED:
-                spans.append((start, start + 2))
-            start += 1
+        if _class(text, start) in UNSPACED:
+            end = _character_end(text, start)
+            spans.append((start, end))
+            if _class(text, end) in UNSPACED:
+                spans.append((start, _character_end(text, end)))
+            start = end
             continue
         end = start
         while end < len(text) and (_class(text, end) in WORD or _joins(text, end)):
@@ -49,6 +52,14 @@ def _class(text: str, position: int) -> int:
     return character_class(text[position]) if 0 <= position < len(text) else OTHER
 
 
+def _character_end(text: str, start: int) -> int:
+    """Return the end of a character with the voicing marks and vowels that complete it."""
+    end = start + 1
+    while _class(text, end) in EXTENDERS:
+        end += 1
+    return end
+
+
 def _joins(text: str, here: int) -> bool:
     """Tell whether the sign at `here` belongs to the word beside it."""
     before2, before, after = (_class(text, here + step) for step in (-2, -1, 1))
@@ -60,7 +71,7 @@ def _joins(text: str, here: int) -> bool:
         case ".":  # v1.2, 3.14; .NET after a space
             return (before in DIGITS and after in DIGITS) or (before == OTHER and after in LETTERS)
         case "'" | "\u2019":  # don't
-            return before in LETTERS and after in LETTERS
+            return before in LETTERS | MARKS and after in LETTERS
         case "+" if text[here + 1 : here + 2] == "+":  # the first of C++
             return before in ALPHANUMERIC and ends_word(here + 2)
         case "+" if here and text[here - 1] == "+":  # the second of C++
@@ -131,5 +142,4 @@ def frequencies(item: Indexable) -> Counter[str]:
 
 def length(item: Indexable) -> int:
     """Return a chunk's length: its words in all fields. A pair is no word, for its characters are."""
-    spans = [(text, *span) for text, _ in _fields(item) for span in slow_spans(text)]
-    return sum(end - start == 1 or character_class(text[start]) not in PAIRED for text, start, end in spans)
+    return sum(len({start for start, _ in slow_spans(text)}) for text, _ in _fields(item))

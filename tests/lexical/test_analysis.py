@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from typing import TYPE_CHECKING
@@ -15,8 +14,6 @@ from firstlight.lexical.analysis import fold, folded_words, spans, terms_of_many
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-KANA_OR_HANGUL = re.compile("[\u1100-\u11ff\u3041-\u30ff\uac00-\ud7af\uff66-\uffdc]")
 
 
 def terms(written: str, language: str = "en") -> list[str]:
@@ -107,9 +104,7 @@ def test_words_of_other_languages(language: str, written: str, expected: str) ->
     assert terms(written, language) == expected.split()
 
 
-@pytest.mark.parametrize(
-    "written", [*(word for word in FOREIGN if not KANA_OR_HANGUL.search(word)), "café's"]
-)
+@pytest.mark.parametrize("written", [*FOREIGN, "café's"])
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
 def test_composed_and_decomposed_letters_are_the_same_term(written: str, language: str) -> None:
     composed, decomposed = (unicodedata.normalize(form, written) for form in ("NFC", "NFD"))

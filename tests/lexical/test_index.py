@@ -253,6 +253,17 @@ def test_terms_of_several_languages_count_as_one_term() -> None:
     assert index.idf(query.terms[0].variants) == pytest.approx(math.log(1 + 1.5 / 2.5))
 
 
+def test_a_chunk_that_has_several_forms_of_one_term_has_it_as_often_as_all_together() -> None:
+    """`YouTube` is indexed whole, `youtube` by its stem: a question for `youtube` asks for both."""
+    chunks = {1: Indexable("YouTube youtube"), 2: Indexable("youtube"), 3: Indexable("YouTube YouTube tv")}
+    query = parse_query("youtube")
+    ranked = Index([(build_segment(list(chunks), list(chunks.values())), None)]).search(query, depth=5)
+    got = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
+    assert got == pytest.approx(SlowIndex(chunks).scores(query), rel=1e-12)
+    assert set(got) == {1, 2, 3}
+    assert got[1] > got[2]
+
+
 def test_a_small_cache_changes_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     chunks = [Indexable(" ".join(WORDS[start : start + 9])) for start in range(len(WORDS) - 9)]
     parts = [(build_segment(range(len(chunks)), chunks), None)]

@@ -146,7 +146,7 @@ def test_the_best_are_those_of_sorting_with_all_that_tie(values: list[float], k:
     assert top_k(np.array(values, np.float64), k).tolist() == slow_top_k(values, k)
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 10, 100]), st.integers(2, 40))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 10, 100]), st.sampled_from([2, 40, 10**6]))
 def test_the_best_of_many_are_those_of_sorting_with_all_that_tie(seed: int, k: int, distinct: int) -> None:
     random = np.random.default_rng(seed)
     values = random.integers(0, distinct, random.integers(1, 20_000)) / 7

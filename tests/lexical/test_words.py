@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
-from tests.lexical.oracle import PAIRED, WORD, slow_spans
+from tests.lexical.oracle import UNSPACED, WORD, slow_spans
 from tests.lexical.texts import glued, pack_texts, text
 
 from firstlight.lexical import words
@@ -45,7 +45,7 @@ def test_the_class_of_each_character_is_the_same_one_by_one_and_all_at_once(foun
 def test_no_letter_digit_or_mark_is_outside_all_words(found: str) -> None:
     covered = {position for start, end in spans(found) for position in range(start, end)}
     assert covered >= {
-        position for position, character in enumerate(found) if character_class(character) in WORD | PAIRED
+        position for position, character in enumerate(found) if character_class(character) in WORD | UNSPACED
     }
 
 
@@ -53,7 +53,7 @@ def test_no_letter_digit_or_mark_is_outside_all_words(found: str) -> None:
 def test_words_stand_in_order_and_only_pairs_overlap(found: str) -> None:
     cuts = spans(found)
     assert cuts == sorted(set(cuts))
-    whole = [(start, end) for start, end in cuts if character_class(found[start]) not in PAIRED]
+    whole = [(start, end) for start, end in cuts if character_class(found[start]) not in UNSPACED]
     assert all(first[1] <= second[0] for first, second in itertools.pairwise(whole))
 
 
@@ -85,6 +85,9 @@ def test_offsets_are_those_of_the_text_as_given(found: str) -> None:
         ("用Python写", ["用", "Python", "写"]),
         ("ไทย", ["ไ", "ไท", "ท", "ทย", "ย"]),
         ("한국", ["한", "한국", "국"]),
+        ("か\u3099く", ["か\u3099", "か\u3099く", "く"]),  # a voicing mark completes its character
+        ("\u1112\u1161\u11ab\u1100", ["\u1112\u1161\u11ab", "\u1112\u1161\u11ab\u1100", "\u1100"]),
+        ("cafe\u0301's", ["cafe\u0301's"]),
         ("½ ™ ㎏ → ☃ 👍🏽", ["½", "™", "㎏"]),
         ("\ud800a\udfff", ["a"]),  # lone surrogates are no letters
         ("", []),
