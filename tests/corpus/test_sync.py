@@ -295,6 +295,22 @@ def test_batches_are_whole_documents_and_each_leaves_a_sound_index(
         assert seen[-1][0] == 20
 
 
+def test_a_search_during_the_first_sync_says_that_it_is_not_complete(
+    handbook: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_CHARACTERS", 1)
+    reasons = []
+
+    def look(_: Progress) -> None:
+        with handbook.open() as other:
+            reasons.append(other.search("drain documents").reason)
+
+    with handbook.open() as corpus:
+        corpus.sync(progress=look)
+    assert "first sync" in reasons[0]
+    assert "first sync" not in reasons[-1]
+
+
 def test_many_small_syncs_keep_few_segments(docs: Docs) -> None:
     with docs.open() as corpus:
         for number in range(25):

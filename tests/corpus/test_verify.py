@@ -147,6 +147,23 @@ def test_a_lost_file_of_postings_is_an_error_with_the_way_out_and_repaired(
         assert len(list((corpus.state / "segments").iterdir())) == 1
 
 
+def test_damaged_indexes_of_sqlite_are_made_anew_without_the_files(sound: Corpus) -> None:
+    damage(
+        sound,
+        "CREATE INDEX other ON documents (title)",
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'other') "
+        "WHERE name = 'documents_language'",
+        "DELETE FROM sqlite_master WHERE name = 'other'",
+    )
+    for file in sound.root.glob("*.md"):
+        file.write_bytes(b"\x00 unreadable")
+    with Corpus.open(sound.root) as corpus:
+        assert {each.what for each in corpus.verify().findings} == {"database"}
+        corpus.verify(repair=True)
+        assert [hit.path for hit in corpus.search("unique7")] == ["7.md"]
+
+
 def test_a_damaged_file_is_found_and_a_repair_reads_everything_again(sound: Corpus) -> None:
     file = sound.state / "corpus.db"
     sound.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from firstlight.corpus.config import load_config
-from firstlight.corpus.search import Question, answer
+from firstlight.corpus.search import NOTHING_YET, Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import SegmentGoneError, Snapshots
 from firstlight.corpus.state import DATABASE_NAME, state_folder
@@ -141,7 +141,7 @@ class Corpus:
     def _answer(self, question: Question) -> Results:
         database = self._site.database
         if not database.exists():
-            return Results(question.text, "bm25", 0, 0, None, 0, "nothing is indexed yet: sync first")
+            return Results(question.text, "bm25", 0, 0, None, 0, NOTHING_YET)
         for attempt in range(_READER_TRIES):
             with database.read() as connection:
                 try:

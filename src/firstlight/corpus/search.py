@@ -34,6 +34,8 @@ DEPTH = 200
 # How many texts are read at a time to look for phrases in them.
 _PHRASE_PORTION = 32
 NO_EMBEDDER = "no embedder; ranked by BM25 alone"
+UNFINISHED = "no embedder; ranked by BM25 alone, over what the first sync has read so far"
+NOTHING_YET = "nothing is indexed yet: sync first"
 
 
 class Question(NamedTuple):
@@ -48,6 +50,8 @@ class Question(NamedTuple):
 
 def answer(connection: sqlite3.Connection, snapshot: Snapshot, question: Question) -> Results:
     """Return the passages that answer best."""
+    if not snapshot.meta.generation:
+        return results(snapshot, question, NOTHING_YET)
     allowed = None if question.where is None else snapshot.allowed(connection, question.where)
     query = parse_query(question.text, snapshot.languages)
     if not query.terms:
@@ -61,7 +65,7 @@ def answer(connection: sqlite3.Connection, snapshot: Snapshot, question: Questio
         make(rank, candidate.score, passages[candidate.chunk], twins[candidate.chunk])
         for rank, candidate in enumerate(kept, 1)
     ]
-    return results(snapshot, question, NO_EMBEDDER, hits)
+    return results(snapshot, question, NO_EMBEDDER if snapshot.meta.synced_ns else UNFINISHED, hits)
 
 
 def results(snapshot: Snapshot, question: Question, reason: str, hits: Sequence[Hit] = ()) -> Results:
@@ -76,7 +80,7 @@ def point_id(path: str, position: int, content_hash: bytes) -> str:
 
     Example:
         >>> point_id("ops/drain.md", 2, bytes(32))
-        '9ac0ad58-8463-da16-2b71-7e8e39b5ab13'
+        '0649cc71-1743-fe1b-01b1-79a303e42d6f'
     """
     key = f"{path}\0{position}\0{content_hash.hex()}".encode()
     text = hashlib.sha256(key).hexdigest()

@@ -12,7 +12,9 @@ from firstlight.corpus.merge import merge_due
 from firstlight.corpus.survey import survey
 from firstlight.corpus.types import Finding, VerifyReport
 from firstlight.corpus.writer import carry_out, ensure_database
+from firstlight.errors import StoreError
 from firstlight.lexical import build_segment
+from firstlight.store.database import remove
 from firstlight.store.documents import count_documents
 from firstlight.store.lock import writer_lock
 from firstlight.store.meta import raise_generation
@@ -80,11 +82,24 @@ def _report(found: _Checked, began: float, *, left: _Checked | None = None) -> V
 def _repair(site: Site, faults: list[Fault]) -> None:
     kinds = {fault.finding.what for fault in faults}
     if "database" in kinds:
-        ensure_database(site, replace=True)
+        _mend_or_replace(site)
     else:
         _mark(site, faults)
         rebuild_segments(site)
     carry_out(site, survey(site))
+
+
+def _mend_or_replace(site: Site) -> None:
+    """Have SQLite mend its file from its rows; where it cannot, make the database anew from the files."""
+    try:
+        site.database.mend()
+        with site.database.read() as connection:
+            sound = not list(check_database(connection))
+    except StoreError:
+        sound = False
+    if not sound:
+        remove(site.database.path)
+        ensure_database(site, replace=False)
 
 
 def _mark(site: Site, faults: list[Fault]) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 20.0
 # Idle connections that are kept; more threads than this open and close their own.
 _MAX_IDLE = 8
+# What SQLite says of a file that is cut short, is no database, or lacks our tables.
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT")
 # Pages of text and postings are read straight from the page cache up to this size.
 _MMAP_BYTES = 1 << 30
 
@@ -59,6 +61,16 @@ class Database:
                 migrate(connection, connection.execute("PRAGMA user_version").fetchone()[0])
                 yield connection
                 connection.execute("COMMIT")
+            finally:
+                self._give(connection)
+
+    def mend(self) -> None:
+        """Make SQLite's own indexes and pages anew from the rows; needs twice the room for a while."""
+        with explained(self.path):
+            connection = self._take()
+            try:
+                connection.execute("REINDEX")
+                connection.execute("VACUUM")
             finally:
                 self._give(connection)
 
@@ -167,9 +179,11 @@ def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreError(f"{path}: another process has been writing for {BUSY_SECONDS:.0f} s; try again")
     if name.startswith("SQLITE_IOERR"):
         return StoreError(f"{path}: reading or writing failed ({error}); check the disk and sync again")
-    return NotOursError(
-        f"{path}: damaged ({error}); `firstlight sync --rebuild` makes it anew from the files"
-    )
+    if name.startswith(_DAMAGED):
+        return NotOursError(
+            f"{path}: damaged ({error}); `firstlight sync --rebuild` makes it anew from the files"
+        )
+    return StoreError(f"{path}: {error}; `firstlight verify --repair` finds what is wrong with it")
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:
