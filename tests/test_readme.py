@@ -28,7 +28,7 @@ _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _SCORE = re.compile(r"\b\d+\.\d{3}\b")
 _TIME = re.compile(r"\b\d+(?:\.\d+)? m?s\b")
 # Keys that are known, and have no effect yet.
-_NOT_YET = {"embedder", "store", "schema", "horizons", "alerts", "lexical.fts5"}
+_NOT_YET = {"embedder", "store", "schema", "horizons", "alerts"}
 # These would install, or run this very suite; what they name is checked, and CI runs the first two.
 _NOT_RUN = ("make ", "pip install", "git ")
 
