@@ -34,6 +34,8 @@ def terms(written: str, language: str = "en") -> list[str]:
         (".NET", "net .net"),
         ("node_id", "node id node_id"),
         ("__init__", "init"),
+        ("_node_id_", "node id node_id"),
+        ("2nodes_id", "2nodes id 2nodes_id"),  # with a digit: not stemmed
         ("getUserNames", "get user name getusernames"),
         ("HTTPServer", "http server httpserver"),
         ("HTTPServer_v2", "http server v2 httpserver_v2"),

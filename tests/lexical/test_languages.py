@@ -114,6 +114,12 @@ def test_a_quotation_does_not_change_the_language() -> None:
     assert detect_language(f"{german} {german} Auf Englisch: {english[:80]}") == "de"
 
 
+def test_a_text_has_to_be_plainly_more_in_another_language_than_in_english() -> None:
+    sentence = "the node is in the pool and it is not in use "  # eight English function words
+    for other, expected in (("der die das den ", "en"), ("der die das den dem des " * 2, "de")):
+        assert detect_language((sentence + other * 2) * 6) == expected
+
+
 @given(any_text | glued)
 def test_any_text_has_a_language(text: str) -> None:
     for size in (1, 10):
