@@ -6,6 +6,7 @@ word: compatibility folding, the parts of identifiers, case, accents, stems.
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 import unicodedata
@@ -82,9 +83,25 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
         >>> word_terms("Cafés", "en"), word_terms("E1234", "en")
         (('cafe',), ('e1234',))
     """
-    word = word[:_LONGEST_WORD]
-    if _PLAIN.fullmatch(word):
+    if len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word):
         return (stem(word.lower(), language),)
+    return _terms_of_other(word[:_LONGEST_WORD], language)
+
+
+def terms_of_many(written: list[str], language: str) -> list[tuple[str, ...]]:
+    """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
+    plain = [len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word) is not None for word in written]
+    name = LATIN_STEMMERS.get(language)
+    lowered = [word.lower() for word in itertools.compress(written, plain)]
+    stems = iter(_stemmer(name).stemWords(lowered) if name else lowered)
+    return [
+        (next(stems),) if is_plain else _terms_of_other(word[:_LONGEST_WORD], language)
+        for word, is_plain in zip(written, plain, strict=True)
+    ]
+
+
+def _terms_of_other(word: str, language: str) -> tuple[str, ...]:
+    """Return the terms of a word that is not plain letters."""
     if _DATA.fullmatch(word):
         return (word.lower(),)
     if not word.isascii():
@@ -92,43 +109,30 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
         if character_class(word[0]) in (BIGRAM, EXTENDER) and len(compatible) <= 2:
             return (compatible,)
         if compatible != word:  # one word can become several (½ is 1⁄2): read them anew
-            return tuple(
-                term
-                for start, end in spans(compatible)
-                for term in word_terms(compatible[start:end], language)
-            )
-    return _terms_of_identifier(word, language)
-
-
-def terms_of_many(written: list[str], language: str) -> list[tuple[str, ...]]:
-    """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
-    plain = [word for word in written if len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word)]
-    name = LATIN_STEMMERS.get(language)
-    lowered = [word.lower() for word in plain]
-    stems = _stemmer(name).stemWords(lowered) if name else lowered
-    found = {word: (term,) for word, term in zip(plain, stems, strict=True)}
-    return [found.get(word) or word_terms(word, language) for word in written]
-
-
-def _terms_of_identifier(word: str, language: str) -> tuple[str, ...]:
-    """Split a word that is not plain letters into its parts, and keep the whole beside them."""
+            pieces = (compatible[start:end] for start, end in spans(compatible))
+            return tuple(itertools.chain.from_iterable(word_terms(piece, language) for piece in pieces))
+    if "'" in word or "\u2019" in word:
+        return tuple(_part_term(part, language) for part in _without_contractions(_parts_of(word)))
     terms = tuple([_part_term(part, language) for part in _parts_of(word)])
-    if _APOSTROPHE.search(word) or (len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "."):
+    if len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != ".":
         return terms
     whole = fold(word.strip("_"))
     return terms if whole in terms else (*terms, whole)
 
 
 def _parts_of(word: str) -> list[str]:
-    """Return the parts of an identifier, without contractions and possessives."""
+    """Return the parts of an identifier."""
     parts = [part for part in _SEPARATORS.split(word) if part]
-    if word != word.lower():
-        parts = [piece for part in parts for piece in _CAMEL.split(part)]
-    if _APOSTROPHE.search(word):
-        return [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
-    return parts
+    if word == word.lower():
+        return parts
+    return [piece for part in parts for piece in _CAMEL.split(part)]
 
 
+def _without_contractions(parts: list[str]) -> list[str]:
+    return [part for part in parts if len(part) > 1 and part not in _CONTRACTIONS] or parts
+
+
+@lru_cache(maxsize=1 << 15)
 def _part_term(part: str, language: str) -> str:
     bare = part.rstrip(_SIGNS)
     return fold(bare) if _DIGIT.search(bare) else stem(bare.casefold(), language)

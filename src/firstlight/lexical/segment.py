@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import struct
 import zlib
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MAGIC = b"FLSEG\x00\x00\x01"  # the last byte is the format's version
 # magic, bytes of a term frequency, checksum, chunks, terms, postings, bytes of the dictionary
 _HEADER = struct.Struct("<8sIIQQQQ")
+_KEY_BYTES = 8
 HIGHEST_FREQUENCY = 0xFFFF  # beyond it BM25 has long been saturated
 
 
@@ -36,6 +38,7 @@ class Segment:
         chunks: uint32[p], for each posting the position of its chunk in `ids`, ascending within a term.
         frequencies: uint8[p] or uint16[p], its term frequency, fields weighted.
         term_offsets: int64[t + 1], where each term begins in `term_bytes`.
+        term_keys: uint64[t], the first eight bytes of each term as a number, which sorts as they do.
         term_bytes: The terms in UTF-8, sorted.
     """
 
@@ -45,6 +48,7 @@ class Segment:
     chunks: NDArray[np.uint32]
     frequencies: NDArray[np.uint8] | NDArray[np.uint16]
     term_offsets: NDArray[np.int64]
+    term_keys: NDArray[np.uint64]
     term_bytes: Buffer
 
     def __len__(self) -> int:
@@ -65,18 +69,15 @@ class Segment:
 
     def _find(self, term: bytes) -> int:
         """Return the number of a term by binary search, -1 where it is not there."""
-        low, high = 0, len(self.term_offsets) - 1
-        data, bounds = self.term_bytes, self.term_offsets
-        while low < high:
-            middle = (low + high) // 2
-            found = bytes(data[bounds.item(middle) : bounds.item(middle + 1)])
-            if found == term:
-                return middle
-            if found < term:
-                low = middle + 1
-            else:
-                high = middle
-        return -1
+        key = np.uint64(int.from_bytes(term[:_KEY_BYTES].ljust(_KEY_BYTES, b"\0")))
+        low = int(self.term_keys.searchsorted(key))
+        high = int(self.term_keys.searchsorted(key, "right"))
+        number = bisect_left(range(high), term, low, key=self._term)
+        return number if number < high and self._term(number) == term else -1
+
+    def _term(self, number: int) -> bytes:
+        bounds = self.term_offsets
+        return bytes(self.term_bytes[bounds.item(number) : bounds.item(number + 1)])
 
     def to_bytes(self) -> bytes:
         """Return the segment as bytes, which `from_buffer` reads."""
@@ -94,7 +95,8 @@ class Segment:
 
     def _arrays(self) -> tuple[NDArray[np.integer], ...]:
         """The arrays as they are stored: wide items first, so that each stands aligned."""
-        return self.ids, self.offsets, self.term_offsets, self.lengths, self.chunks, self.frequencies
+        wide = self.ids, self.offsets, self.term_offsets, self.term_keys
+        return *wide, self.lengths, self.chunks, self.frequencies
 
     @classmethod
     def from_buffer(cls, buffer: Buffer, *, check: bool = False) -> Segment:
@@ -123,13 +125,13 @@ class Segment:
         for dtype, count in layout:
             arrays.append(np.frombuffer(view, dtype, count, position))
             position += dtype.itemsize * count
-        ids, offsets, term_offsets, lengths, posted, frequencies = arrays
-        return cls(ids, lengths, offsets, posted, frequencies, term_offsets, view[position:])
+        ids, offsets, term_offsets, keys, lengths, posted, frequencies = arrays
+        return cls(ids, lengths, offsets, posted, frequencies, term_offsets, keys, view[position:])
 
 
 def _layout(width: int, chunks: int, terms: int, postings: int) -> list[tuple[np.dtype[np.generic], int]]:
-    kinds = "<i8", "<i8", "<i8", "<u4", "<u4", f"<u{min(max(width, 1), 2)}"
-    counts = chunks, terms + 1, terms + 1, chunks, postings, postings
+    kinds = "<i8", "<i8", "<i8", "<u8", "<u4", "<u4", f"<u{min(max(width, 1), 2)}"
+    counts = chunks, terms + 1, terms + 1, terms, chunks, postings, postings
     return [(np.dtype(kind), count) for kind, count in zip(kinds, counts, strict=True)]
 
 
@@ -152,5 +154,17 @@ def make_segment(
         chunks=chunks,
         frequencies=frequencies.astype(np.uint8) if narrow else frequencies,
         term_offsets=bounds,
+        term_keys=_keys(b"".join(encoded), bounds),
         term_bytes=b"".join(encoded),
     )
+
+
+def _keys(data: bytes, bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the first bytes of each term as a number, a shorter term filled up with zeros."""
+    characters = np.frombuffer(data + bytes(_KEY_BYTES), np.uint8)
+    firsts, lengths = bounds[:-1], np.diff(bounds)
+    keys = np.zeros(len(firsts), np.uint64)
+    for place in range(_KEY_BYTES):
+        keys <<= np.uint64(8)
+        keys |= np.where(place < lengths, characters[firsts + place], np.uint8(0))
+    return keys
