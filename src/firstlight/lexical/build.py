@@ -26,7 +26,7 @@ NAME_WEIGHT = 1
 TAGS_WEIGHT = 1
 
 _MOST_TERMS = 1 << 20  # a builder that knows more forgets them all: its memory stays within bounds
-_BATCH_CHARACTERS = 1 << 18  # the arrays of a batch stay within a processor's cache
+_BATCH_CHARACTERS = 1 << 17  # the arrays of a batch stay within a processor's cache
 
 
 def build_segment(ids: Sequence[int], items: Sequence[Indexable]) -> Segment:

@@ -319,11 +319,9 @@ def group_by_term(
     Returns:
         Offsets int64[size + 1] of each term's postings, their chunks and term frequencies.
     """
-    counts = np.zeros(size, np.int64)
-    for terms, _, _ in runs:
-        counts += np.bincount(terms, minlength=size)
+    all_terms = np.concatenate([np.empty(0, np.int32), *(terms for terms, _, _ in runs)])
     offsets = np.zeros(size + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    np.cumsum(np.bincount(all_terms, minlength=size), out=offsets[1:])
     chunks = np.empty(int(offsets[-1]), np.uint32)
     frequencies = np.empty(len(chunks), np.uint16)
     cursor = offsets[:-1].copy()
