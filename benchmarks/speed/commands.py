@@ -47,7 +47,12 @@ def firstlight(state: Path) -> Command:
     """Return the command line of firstlight, its state in `state`."""
     script = Path(sys.executable).with_name("firstlight")
     program = (str(script),) if script.exists() else (sys.executable, "-c", _WITHOUT_SCRIPT)
-    return Command(program, {"FIRSTLIGHT_STATE": str(state), "FIRSTLIGHT_CONFIG": str(state / "config.toml")})
+    environment = {
+        "FIRSTLIGHT_STATE": str(state),
+        "FIRSTLIGHT_CONFIG": str(state / "config.toml"),
+        "PYTHONDONTWRITEBYTECODE": "",  # an installed program is compiled once, not at every start
+    }
+    return Command(program, environment)
 
 
 def qmd(state: Path) -> Command | None:
