@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.lexical.texts import ENGLISH, FOREIGN, LANGUAGES, WORDS, any_text, pack_texts, spaced, text
 
-from firstlight.lexical import ANALYSIS_VERSION, words
+from firstlight.lexical import ANALYSIS_VERSION, parse_query, words
 from firstlight.lexical.analysis import fold, folded_words, spans, terms_of_many, word_terms
 
 if TYPE_CHECKING:
@@ -198,3 +198,23 @@ def test_stemmers_are_safe_in_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert found == [True] * 8
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("GPUs", "GPU"),
+        ("GPU", "GPUs"),
+        ("GPUs", "gpus"),
+        ("OSes", "OS"),
+        ("Łódź", "Lodz"),
+        ("smørrebrød", "smorrebrod"),
+    ],
+)
+def test_plurals_of_acronyms_and_letters_with_strokes_are_found(written: str, asked: str) -> None:
+    variants = {variant for term in parse_query(asked).terms for variant in term.variants}
+    assert variants & set(word_terms(written, "en"))
+
+
+def test_a_soft_hyphen_is_no_part_of_a_word() -> None:
+    assert [word.terms for word in words("Daten\u00adbank", "de")] == [word_terms("Datenbank", "de")]

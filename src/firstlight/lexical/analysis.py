@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import Stemmer
 
-from firstlight.lexical.characters import BIGRAM, EXTENDER, character_class, classify, code_points
+from firstlight.lexical.characters import BIGRAM, EXTENDER, INVISIBLE, character_class, classify, code_points
 from firstlight.lexical.kernels import word_spans
 from firstlight.lexical.languages import LATIN_STEMMERS, script, stemmer_name
 from firstlight.lexical.types import Word
@@ -28,7 +28,8 @@ ANALYSIS_VERSION = f"1/{unicodedata.unidata_version}"
 
 # Longer runs are data, not words: they are found by their first characters.
 _LONGEST_WORD = 128
-_PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[A-Z]{2,}s")
+_PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_PLURAL = re.compile(r"([A-Z]{2,})e?s")  # GPUs, OSes
 _DATA = re.compile(r"[a-z0-9]+|[A-Z0-9]+|0x[0-9A-Fa-f]+|[0-9A-Fa-f]{16,}")  # with a digit: not stemmed
 _SEPARATORS = re.compile(r"[_.'\u2019]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
@@ -36,6 +37,11 @@ _APOSTROPHE = re.compile(r"['\u2019]")
 _DIGIT = re.compile(r"\d")
 _SIGNS = "+#"
 _CONTRACTIONS = frozenset({"ll", "re", "ve"})
+_INVISIBLE = dict.fromkeys(map(ord, INVISIBLE))
+# Latin letters that Unicode does not take apart into a letter and an accent.
+_STROKES = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
+)
 _ACCENTED_SCRIPTS = frozenset({"LATIN", "GREEK", "CYRILLIC"})
 _local = threading.local()
 
@@ -64,7 +70,7 @@ def folded_words(text: str) -> list[str]:
         ['drain', 'the', 'nodes']
     """
     written = (unicodedata.normalize("NFKC", text[start:end]) for start, end in spans(text))
-    return [_APOSTROPHE.sub("'", fold(word)) for word in written]
+    return [_APOSTROPHE.sub("'", fold(word.translate(_INVISIBLE))) for word in written]
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -105,7 +111,7 @@ def _terms_of_other(word: str, language: str) -> tuple[str, ...]:
     if _DATA.fullmatch(word):
         return (word.lower(),)
     if not word.isascii():
-        compatible = unicodedata.normalize("NFKC", word)
+        compatible = unicodedata.normalize("NFKC", word).translate(_INVISIBLE)
         if character_class(word[0]) in (BIGRAM, EXTENDER) and len(compatible) <= 2:
             return (compatible,)
         if compatible != word:  # one word can become several (½ is 1⁄2): read them anew
@@ -114,7 +120,7 @@ def _terms_of_other(word: str, language: str) -> tuple[str, ...]:
     if "'" in word or "\u2019" in word:
         return tuple(_part_term(part, language) for part in _without_contractions(_parts_of(word)))
     terms = tuple([_part_term(part, language) for part in _parts_of(word)])
-    if len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != ".":
+    if len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "." and not _PLURAL.fullmatch(word):
         return terms
     whole = fold(word.strip("_"))
     return terms if whole in terms else (*terms, whole)
@@ -122,6 +128,8 @@ def _terms_of_other(word: str, language: str) -> tuple[str, ...]:
 
 def _parts_of(word: str) -> list[str]:
     """Return the parts of an identifier."""
+    if plural := _PLURAL.fullmatch(word):
+        return [plural[1]]
     parts = [part for part in _SEPARATORS.split(word) if part]
     if word == word.lower():
         return parts
@@ -159,7 +167,7 @@ def _without_accents(word: str) -> str:
         else:
             accented = script(character) in _ACCENTED_SCRIPTS
         kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+    return unicodedata.normalize("NFC", "".join(kept)).translate(_STROKES)
 
 
 def stem(word: str, language: str) -> str:

@@ -62,6 +62,8 @@ _EXTENDER_BLOCKS = (
     (0xFFC2, 0xFFDC),  # half-width Hangul vowels
 )
 _SINGLE = {".": DOT, "'": APOSTROPHE, "\u2019": APOSTROPHE, "+": PLUS, "#": HASH, "_": MARK}
+INVISIBLE = "\u00ad\u200c\u200d\u2060"  # soft hyphen, joiners: within a word, and no part of it
+_SINGLE |= dict.fromkeys(INVISIBLE, MARK)
 _SINGLE |= dict.fromkeys(string.ascii_lowercase, LOWER) | dict.fromkeys(string.ascii_uppercase, UPPER)
 
 

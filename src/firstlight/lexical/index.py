@@ -102,7 +102,12 @@ class Index:
             query: The question.
             depth: How many to return; all that tie with the last come too.
             masks: For each segment bool[n], true where a chunk may be returned, or None for all.
+
+        Raises:
+            ValueError: `depth` is below 1.
         """
+        if depth < 1:
+            raise ValueError(f"depth must be at least 1, not {depth}")
         scores = np.zeros(len(self._ids))
         for term, impacts in self._by_rarity(query):
             impacts.add_to(scores, query_weight(term.count))

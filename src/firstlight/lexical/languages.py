@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from functools import cache
+from itertools import chain
 
 from firstlight.lexical.stop_words import QUESTION_WORDS, STOP_WORDS
 
@@ -80,7 +81,7 @@ def detect_language(text: str) -> str:
     if len(text) < _DETECTION_CHARACTERS:
         return "en"
     words = text[:_DETECTION_SAMPLE].lower().split()
-    counts = Counter(code for word in words if word in _SPOKEN_IN for code in _SPOKEN_IN[word])
+    counts = Counter(chain.from_iterable([_SPOKEN_IN[word] for word in words if word in _SPOKEN_IN]))
     best, count = max(sorted(counts.items()), key=lambda pair: pair[1], default=("en", 0))
     # A language has to be plainly ahead of English: tables and code say little about either.
     return best if count * 10 >= len(words) and count > counts["en"] * 1.2 else "en"

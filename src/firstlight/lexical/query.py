@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _QUOTED = re.compile(r'"([^"]+)"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c]+)\u201c|«([^»]+)»')
+_NO_NAMES = frozenset({"I", "AND", "OR", "NOT"})  # capitals that do not make a name
 _APOSTROPHE = re.compile("['\u2019]")
 # A question is read this far: nobody types more, and every distinct term costs a look-up.
 LONGEST_QUESTION = 10_000
@@ -65,7 +66,7 @@ def _says_something(
     bare = _APOSTROPHE.split(word.casefold())[0]
     if not any(is_stop_word(bare, code) for code in languages):
         return True
-    if span == words[0] or not word[0].isupper() or word == "I":
+    if span == words[0] or not word[0].isupper() or word in _NO_NAMES:
         return False
     capitalised = sum(text[start].isupper() for start, _ in words)
     return capitalised * 2 <= len(words)  # in A Title Like This a capital says nothing
