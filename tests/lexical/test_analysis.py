@@ -41,7 +41,7 @@ def terms(written: str, language: str = "en") -> list[str]:
         ("HTTPServer_v2", "http server v2 httpserver_v2"),
         ("IPv6", "i pv6 ipv6"),
         ("YouTube", "you tube youtube"),
-        ("IDs URLs APIs", "id url api"),
+        ("IDs URLs APIs", "id ids url urls api apis"),
         ("sha256 h100s GPT4", "sha256 h100s gpt4"),  # with a digit: not stemmed
         ("0xDEADBEEF 9f86d081884c7d65", "0xdeadbeef 9f86d081884c7d65"),
         ("don't node's we'll l'avion", "don node we avion"),
