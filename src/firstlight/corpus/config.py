@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.corpus.places import CONFIG_NAME, user_config_file
+from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +70,11 @@ def load_config(
     files = (Path(root) / CONFIG_NAME, user_config_file())
     if given is None and language is None and not any(file.exists() for file in files):
         return Config(), ()
-    from firstlight.corpus.config_files import read_config  # noqa: PLC0415  # most folders have no settings
+    from firstlight.corpus.config_files import read_settings  # noqa: PLC0415  # most folders have none
 
-    return read_config(root, given, language=language)
+    settings, warnings = read_settings(root, given, language=language)
+    config = Config(**settings)
+    if config.min_tokens > config.max_tokens:
+        reason = f"{config.min_tokens} is above max_tokens = {config.max_tokens}; lower it"
+        raise ConfigError(reason, key="chunks.min_tokens")
+    return config, tuple(warnings)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from firstlight.corpus.config import Config
 from firstlight.corpus.places import CONFIG_NAME, user_config_file
 from firstlight.corpus.settings import PERSONAL, Source, parse_settings
 from firstlight.corpus.trust import is_trusted
@@ -22,20 +21,16 @@ _NOT_YET = ("embedder", "store", "schema", "horizons", "alerts")
 _NEUTRAL = {"embedder": "none", "store": "sqlite"}
 
 
-def read_config(
+def read_settings(
     root: str, given: str | Path | Mapping[str, Any] | None, *, language: str | None
-) -> tuple[Config, tuple[str, ...]]:
-    """Return the settings in force, and what a person should hear about them; see `load_config`."""
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that take effect, by name, and what a person should hear; see `load_config`."""
     own, warnings = _given_settings(given) if given is not None else _folder_settings(root)
     chosen = _user_settings() | own
     if language is not None:
         chosen |= parse_settings(Source({"language": language}))
     warnings += [f"'{key}' is not supported yet, and ignored" for key in _NOT_YET if _asks(chosen, key)]
-    config = Config(**{key: value for key, value in chosen.items() if key in Config._fields})
-    if config.min_tokens > config.max_tokens:
-        reason = f"{config.min_tokens} is above max_tokens = {config.max_tokens}; lower it"
-        raise ConfigError(reason, key="chunks.min_tokens")
-    return config, tuple(warnings)
+    return {key: value for key, value in chosen.items() if key not in _NOT_YET}, warnings
 
 
 def _user_settings() -> dict[str, Any]:
