@@ -23,6 +23,7 @@ _MAX_IDLE = 8
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT")
 # Pages of text and postings are read straight from the page cache up to this size.
 _MMAP_BYTES = 1 << 30
+_LOG_PAGES = 1 << 14  # of 4 KB: some batches are written to the database at once, rather than each twice
 
 
 class Database:
@@ -195,6 +196,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         check_format(connection, path)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     except BaseException:
         connection.close()
         raise
