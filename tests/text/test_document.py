@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstlight.errors import DocumentError
-from firstlight.text.document import chunk_document, parse_document, read_document
+from firstlight.text.document import chunk_document, parse_content, parse_document, read_document
 from firstlight.text.files import walk
+from firstlight.text.read import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,18 +42,15 @@ def test_errors_name_file_and_line() -> None:
     assert str(caught.value).startswith("a/b.md:2: ")
 
 
-def test_a_file_is_read_with_its_hash(tmp_path: Path) -> None:
-    data = "\ufeff# Grüße\n".encode()
-    (tmp_path / "a.md").write_bytes(data)
-    found = read_document(tmp_path, "a.md")
-    assert (found.document.title, found.document.text) == ("Grüße", "# Grüße\n")
-    assert (found.digest, found.size) == (hashlib.sha256(data).digest(), len(data))
-    assert found.mtime_ns == walk(tmp_path).files[0].mtime_ns
+def test_a_file_is_read_as_a_document(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes("\ufeff# Grüße\n".encode())
+    document = read_document(tmp_path, "a.md")
+    assert (document.path, document.title, document.text) == ("a.md", "Grüße", "# Grüße\n")
 
 
 def test_a_declared_encoding_is_used(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes("# Käse".encode("cp1252"))
-    assert read_document(tmp_path, "a.md", encoding="cp1252").document.title == "Käse"
+    assert read_document(tmp_path, "a.md", encoding="cp1252").title == "Käse"
     with pytest.raises(DocumentError) as caught:
         read_document(tmp_path, "a.md")
     assert str(caught.value).startswith("a.md:1: byte 3 (0xe4) is not UTF-8")
@@ -71,7 +68,7 @@ def test_a_declared_encoding_is_used(tmp_path: Path) -> None:
 def test_html_may_declare_its_own_encoding(tmp_path: Path, head: str, codec: str) -> None:
     word = "Дом" if codec == "cp1251" else "Käse"
     (tmp_path / "a.html").write_bytes(f"{head}<h1>{word}</h1>".encode(codec))
-    assert read_document(tmp_path, "a.html").document.title == word
+    assert read_document(tmp_path, "a.html").title == word
 
 
 def test_an_encoding_that_nobody_knows_is_refused_by_file(tmp_path: Path) -> None:
@@ -97,7 +94,7 @@ def test_any_text_is_a_document_or_an_error_with_its_path(text: str, path: str) 
 
 
 def test_chunks_cover_the_body(data_pack: Path) -> None:
-    document = read_document(data_pack / "md" / "eips" / "EIPS", "eip-1.md").document
+    document = read_document(data_pack / "md" / "eips" / "EIPS", "eip-1.md")
     chunks = chunk_document(document)
     assert chunks[0].start >= document.body_start
     assert all(document.text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
@@ -106,6 +103,6 @@ def test_chunks_cover_the_body(data_pack: Path) -> None:
 def test_every_real_document_is_read(data_pack: Path) -> None:
     root = data_pack / "md"
     for entry in walk(root).files[::5]:
-        found = read_document(root, entry.path)
-        assert (found.size, found.mtime_ns) == (entry.size, entry.mtime_ns)
-        assert found.document.text.encode()
+        content = read_file(root, entry.path)
+        assert (content.size, content.mtime_ns) == (entry.size, entry.mtime_ns)
+        assert parse_content(content).text.encode()

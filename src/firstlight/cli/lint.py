@@ -105,13 +105,13 @@ def _review_files(folder: Path, names: Iterable[str], config: Config, review: Re
     for name in names:
         review.files += 1
         try:
-            read = read_document(
+            document = read_document(
                 folder, name, encoding=config.encoding, max_bytes=config.max_file_size or MAX_BYTES
             )
         except DocumentError as error:
             review.findings.append(Finding(_shown(folder, name), error.line, "document", error.reason))
             continue
-        review.findings += _chunk_findings(folder, read.document, config, review)
+        review.findings += _chunk_findings(folder, document, config, review)
 
 
 def _chunk_findings(folder: Path, document: Document, config: Config, review: Review) -> Iterator[Finding]:

@@ -77,7 +77,7 @@ class Prepared:
 
 def prepare(content: FileContent, config: Config) -> Prepared:
     """Decode, parse and cut a document; DocumentError says what is wrong with it."""
-    document = parse_content(content, encoding=config.encoding).document
+    document = parse_content(content, encoding=config.encoding)
     sample = document.text[document.body_start : document.body_start + _LANGUAGE_SAMPLE]
     language = detect_language(sample) if config.language == "auto" else config.language
     return Prepared(content, document, language, chunk_document(document, **config.sizes))

@@ -9,7 +9,6 @@ from firstlight._lazy import lazy
 if TYPE_CHECKING:
     from firstlight.text.chunks import chunk_markdown, chunk_text
     from firstlight.text.document import (
-        ReadDocument,
         chunk_document,
         parse_content,
         parse_document,
@@ -30,7 +29,6 @@ __all__ = [
     "FileContent",
     "FileEntry",
     "FrontMatter",
-    "ReadDocument",
     "Skipped",
     "Walk",
     "chunk_document",
@@ -51,7 +49,7 @@ __getattr__ = lazy(
     __name__,
     {
         "chunks": ("chunk_markdown", "chunk_text"),
-        "document": ("ReadDocument", "chunk_document", "parse_content", "parse_document", "read_document"),
+        "document": ("chunk_document", "parse_content", "parse_document", "read_document"),
         "files": ("DEFAULT_EXTENSIONS", "Walk", "walk"),
         "front_matter": ("FrontMatter", "split_front_matter"),
         "pages": ("split_pages",),

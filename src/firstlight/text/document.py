@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from firstlight.errors import DocumentError
 from firstlight.text.front_matter import split_front_matter
-from firstlight.text.read import MAX_BYTES, FileContent, decode, read_file
+from firstlight.text.read import MAX_BYTES, decode, read_file
 from firstlight.text.titles import document_title, first_heading
 from firstlight.text.types import Document
 
@@ -16,22 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from firstlight.text.read import FileContent
     from firstlight.text.types import Chunk, Value
 
-__all__ = ["ReadDocument", "chunk_document", "is_html", "parse_content", "parse_document", "read_document"]
+__all__ = ["chunk_document", "is_html", "parse_content", "parse_document", "read_document"]
 
 _HTML = (".html", ".htm", ".xhtml")
 _PLAIN = (".txt",)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadDocument:
-    """A document, and what sync trusts about its file: sha256, size and time of the bytes it came from."""
-
-    document: Document
-    digest: bytes
-    size: int
-    mtime_ns: int
 
 
 def is_html(path: str) -> bool:
@@ -71,7 +61,7 @@ def _html_document(path: str, source: str, fields: Mapping[str, Value], lines: M
     return Document(path, page.text, 0, title, fields, lines)
 
 
-def parse_content(content: FileContent, *, encoding: str | None = None) -> ReadDocument:
+def parse_content(content: FileContent, *, encoding: str | None = None) -> Document:
     """Decode and parse what `read_file` returned.
 
     Raises:
@@ -85,12 +75,12 @@ def parse_content(content: FileContent, *, encoding: str | None = None) -> ReadD
         text = decode(content.data, encoding=encoding)
     except DocumentError as error:
         raise error.at(content.path) from None
-    return ReadDocument(parse_document(content.path, text), content.digest, content.size, content.mtime_ns)
+    return parse_document(content.path, text)
 
 
 def read_document(
     root: str | Path, path: str, *, encoding: str | None = None, max_bytes: int = MAX_BYTES
-) -> ReadDocument:
+) -> Document:
     """Read and parse the file `path` below `root`.
 
     Raises:

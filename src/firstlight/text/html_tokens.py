@@ -49,7 +49,6 @@ _COMMENT_END = re.compile(r"--!?>")
 _LONG_REFERENCE = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{7,});?")
 # A tag whose quotes never close costs a look at the rest of the page. A page may have some.
 _MAX_FAILURES = 32
-_MAX_ATTRIBUTES = 65_536  # beyond are embedded pictures
 
 
 class Token(NamedTuple):
