@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.corpus.prepare import content_hash, stem, tags_of
+from firstlight.corpus.prepare import content_hash, tags_of
 from firstlight.corpus.types import Finding
 from firstlight.errors import StoreError
 from firstlight.lexical import Indexable, build_segment, merge_segments
 from firstlight.store.payload import load_payload
 from firstlight.store.segments import read_parts, read_sizes
+from firstlight.text.titles import file_stem
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from firstlight.store.segments import Part
 
-# Chunks whose postings are compared at a time; bounds the memory.
+# Chunks that are read, compared or indexed anew at a time; bounds the memory.
 PORTION = 8192
 
 
@@ -103,19 +104,11 @@ def read_indexables(connection: sqlite3.Connection, first: int, last: int) -> di
         "JOIN documents d ON d.id = c.document WHERE c.id BETWEEN ? AND ? ORDER BY c.id",
         (first, last),
     )
-    tags: defaultdict[str, tuple[str, ...]] = _Tags()
+    tags = cache(lambda payload: tags_of(load_payload(payload)))  # chunks of one document ask for the same
     return {
-        number: Indexable(text, title, tuple(json.loads(headings)), stem(path), tags[payload], language)
+        number: Indexable(text, title, tuple(json.loads(headings)), file_stem(path), tags(payload), language)
         for number, text, headings, path, title, language, payload in rows
     }
-
-
-class _Tags(defaultdict[str, tuple[str, ...]]):
-    """The tags of a payload; chunks of one document ask for the same."""
-
-    def __missing__(self, payload: str) -> tuple[str, ...]:
-        self[payload] = found = tags_of(load_payload(payload))
-        return found
 
 
 def _alive(part: Part) -> NDArray[np.bool_]:

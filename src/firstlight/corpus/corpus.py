@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 from firstlight.corpus.config import load_config
 from firstlight.corpus.search import NOTHING_YET, Question, answer
 from firstlight.corpus.site import Site
-from firstlight.corpus.snapshot import SegmentGoneError, Snapshots
+from firstlight.corpus.snapshot import Snapshots
 from firstlight.corpus.state import DATABASE_NAME, state_folder
 from firstlight.corpus.survey import survey
 from firstlight.corpus.sync import sync
 from firstlight.errors import ConfigError, StoreError
 from firstlight.rank.types import Results
 from firstlight.store.database import Database
+from firstlight.store.segments import SegmentGoneError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

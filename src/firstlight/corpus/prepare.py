@@ -11,6 +11,7 @@ from firstlight.lexical import Indexable, detect_language
 from firstlight.store.documents import ChunkRow, DocumentRow
 from firstlight.store.payload import dump_payload
 from firstlight.text.document import chunk_document, parse_content
+from firstlight.text.titles import file_stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +69,7 @@ class Prepared:
     def indexables(self) -> list[Indexable]:
         """Return what is indexed of its chunks."""
         document = self.document
-        name, tags = stem(document.path), tags_of(document.fields)
+        name, tags = file_stem(document.path), tags_of(document.fields)
         return [
             Indexable(chunk.text, document.title, chunk.headings, name, tags, self.language)
             for chunk in self.chunks
@@ -86,17 +87,6 @@ def prepare(content: FileContent, config: Config) -> Prepared:
 def content_hash(text: str) -> bytes:
     """Return the sha256 of a chunk's text."""
     return hashlib.sha256(text.encode()).digest()
-
-
-def stem(path: str) -> str:
-    """Return a file's name without its folder and extension.
-
-    Example:
-        >>> stem("ops/drain.node.md")
-        'drain.node'
-    """
-    name = path.rpartition("/")[2]
-    return name.rpartition(".")[0] or name
 
 
 def tags_of(fields: Mapping[str, Value]) -> tuple[str, ...]:

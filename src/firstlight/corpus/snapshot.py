@@ -12,7 +12,7 @@ import numpy as np
 from firstlight.lexical import Index
 from firstlight.store.documents import read_fields, read_languages
 from firstlight.store.meta import read_meta
-from firstlight.store.segments import SegmentGoneError, read_parts
+from firstlight.store.segments import read_parts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -118,6 +118,3 @@ def _load(connection: sqlite3.Connection, site: Site, meta: Meta, before: Snapsh
     if before is not None and same and before.fields is not None:
         fields = read_fields(connection, known=before.fields)
     return Snapshot(meta, parts, index, languages, fields)
-
-
-__all__ = ["Allowed", "SegmentGoneError", "Snapshot", "Snapshots"]

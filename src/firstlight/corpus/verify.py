@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.corpus.check import Fault, check_database, check_postings, check_rows, read_indexables
+from firstlight.corpus.check import (
+    PORTION,
+    Fault,
+    check_database,
+    check_postings,
+    check_rows,
+    read_indexables,
+)
 from firstlight.corpus.merge import merge_due
 from firstlight.corpus.survey import survey
 from firstlight.corpus.types import Finding, VerifyReport
@@ -27,8 +34,6 @@ if TYPE_CHECKING:
 
 # What a repair makes anew from the rows; everything else comes from the files.
 _FROM_ROWS = ("posting", "segment")
-# Chunks in a segment made anew; bounds the memory.
-_PORTION = 8192
 
 
 def verify(site: Site, *, repair: bool, wait: float) -> VerifyReport:
@@ -47,13 +52,12 @@ def verify(site: Site, *, repair: bool, wait: float) -> VerifyReport:
         return _report(found, began, left=left)
 
 
-class _Checked:
+class _Checked(NamedTuple):
     """What a check found, and how much it looked at."""
 
-    def __init__(self, faults: list[Fault], documents: int, chunks: int) -> None:
-        self.faults = faults
-        self.documents = documents
-        self.chunks = chunks
+    faults: list[Fault]
+    documents: int
+    chunks: int
 
 
 def _check(site: Site) -> _Checked:
@@ -120,7 +124,7 @@ def rebuild_segments(site: Site) -> None:
     with site.database.read() as connection:
         old = [size.id for size in read_sizes(connection)]
         chunks = connection.execute("SELECT id, document FROM chunks ORDER BY id").fetchall()
-    stored = [_built(site, chunks[begin : begin + _PORTION]) for begin in range(0, len(chunks), _PORTION)]
+    stored = [_built(site, chunks[begin : begin + PORTION]) for begin in range(0, len(chunks), PORTION)]
     with site.database.write() as connection:
         delete_segments(connection, old)
         for each in stored:

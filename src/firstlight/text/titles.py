@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from firstlight.text.types import Value
 
-__all__ = ["MAX_TITLE", "document_title", "first_heading"]
+__all__ = ["MAX_TITLE", "document_title", "file_stem", "first_heading"]
 
 MAX_TITLE = 200  # a title is indexed with every chunk of its document
 
@@ -40,7 +40,7 @@ def document_title(path: str, fields: Mapping[str, Value], find_heading: Callabl
         >>> document_title("ops/drain.md", {}, str)
         'drain'
     """
-    return _line(_scalar(fields.get("title"))) or _line(find_heading()) or _line(_stem(path)) or path
+    return _line(_scalar(fields.get("title"))) or _line(find_heading()) or _line(file_stem(path)) or path
 
 
 def first_heading(body: str) -> str:
@@ -121,7 +121,12 @@ def _line(text: str) -> str:
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
 
 
-def _stem(path: str) -> str:
+def file_stem(path: str) -> str:
+    """Return a file's name without its folder and extension.
+
+    Example:
+        >>> file_stem("ops/drain.node.md"), file_stem(".profile")
+        ('drain.node', '.profile')
+    """
     name = path.rpartition("/")[2]
-    stem, dot, _ = name.rpartition(".")
-    return stem if dot and stem else name
+    return name.rpartition(".")[0] or name
