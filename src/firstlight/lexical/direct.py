@@ -9,7 +9,7 @@ import numpy as np
 
 from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
-from firstlight.lexical.characters import BIGRAM, OTHER, classify, code_points
+from firstlight.lexical.characters import BIGRAM, LETTER, MARK, classify, code_points
 from firstlight.lexical.kernels import (
     expand,
     is_pair,
@@ -21,7 +21,7 @@ from firstlight.lexical.segment import HIGHEST_FREQUENCY
 from firstlight.lexical.tokenizer import SEPARATOR, words_in_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _BATCH_CHARACTERS = 1 << 16  # the arrays of a batch stay within a processor's cache
-_PREFIX = 4
+_PREFIX = 8  # a beginning is compared so far
 _AFTER = " " * _PREFIX  # so that the beginning of the last word can be read like any other
 
 
@@ -71,7 +71,7 @@ def score_texts(
 
 def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[np.uint32], Ints]:
     """Return how often each term of the question is in each text, [terms, texts]; and the texts' lengths."""
-    likely = _english_prefixes(query) if language == "en" else None
+    beginnings = _Beginnings(query) if language == "en" else None  # other stemmers take prefixes away
     words = _Words(query, language)
     counts = np.zeros((len(query.terms), len(texts)), np.uint32)
     lengths = np.zeros(len(texts), np.int64)
@@ -82,7 +82,7 @@ def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[n
         starts, ends = word_spans(classes)
         bounds = np.cumsum(words_in_each(starts, texts[first:last]))
         lengths[first:last] = _lengths(is_pair(starts), bounds)
-        kept = _to_look_at(codes, classes, starts, likely)
+        kept = _to_look_at(codes, classes, starts, beginnings)
         numbers = words.numbers(
             [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
         )
@@ -108,26 +108,16 @@ def _lengths(pairs: NDArray[np.bool_], bounds: Ints) -> Ints:
 
 
 def _to_look_at(
-    codes: Ints,
-    classes: NDArray[np.uint8],
-    starts: Ints,
-    likely: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
+    codes: Ints, classes: NDArray[np.uint8], starts: Ints, beginnings: _Beginnings | None
 ) -> Ints:
     """Return which words may have a term of the question.
 
     A word has it if a part begins as the term does; only words beyond ASCII can hide how they begin.
     """
-    if likely is None or (classes == BIGRAM).any():
+    if beginnings is None or (classes == BIGRAM).any():
         return np.arange(len(starts))
-    by_two, by_four = likely
-    parts = part_starts(classes)
-    prefix = _letters(codes, parts) * _LETTERS + _letters(codes, parts + 1)
-    chosen = np.flatnonzero(by_two[prefix])
-    parts, prefix = parts[chosen], prefix[chosen]
-    for further in (2, 3):
-        prefix = prefix * _LETTERS + _letters(codes, parts + further)
-    beyond_ascii = np.flatnonzero((codes > 0x7F) & (classes != OTHER))
-    found = np.concatenate([parts[by_four[prefix]], beyond_ascii])
+    beyond_ascii = np.flatnonzero((codes > 0x7F) & (classes >= LETTER) & (classes <= MARK))
+    found = np.concatenate([beyond_ascii, *beginnings.at(codes, part_starts(classes))])
     wanted = np.zeros(len(starts) + 1, np.bool_)
     wanted[np.searchsorted(starts, found, side="right") - 1] = True
     return np.flatnonzero(wanted[:-1])
@@ -177,25 +167,41 @@ def _number_of(character: str) -> int:
 _LETTER_TABLE = np.array([_number_of(chr(code)) for code in range(0x80)], np.int64)
 
 
-def _letters(codes: Ints, positions: Ints) -> Ints:
-    return _LETTER_TABLE.take(np.minimum(codes.take(positions), 0x7F))
+class _Beginnings:
+    """A trie of how words of the question's terms begin, walked from many places at once.
 
-
-def _english_prefixes(query: Query) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return flags for the first two and the first four characters that a part may begin with."""
-    by_four = np.zeros((_LETTERS,) * _PREFIX, np.bool_)
-    for term in query.terms:
-        for variant in term.variants:
-            by_four[tuple(map(_number_of, _beginning(variant)))] = True
-    by_two: NDArray[np.bool_] = np.logical_or.reduce(by_four, axis=(2, 3))
-    return by_two.ravel(), by_four.ravel()
-
-
-def _beginning(term: str) -> str:
-    """Return how every word begins that Snowball's English stemmer gives this stem, y and i being one.
-
-    A stem of three letters may have been given its e (using: use), and a short one its last letter.
+    Snowball's English stemmer changes a word's beginning by no more than the stem's last letter, and y to i:
+    what comes before those is how the word begins.
     """
-    if len(term) > _PREFIX:
-        return term[:_PREFIX]
-    return term[:2] if len(term) == 3 and term.endswith("e") else term[:3]
+
+    def __init__(self, query: Query) -> None:
+        self._next = [[0] * _LETTERS]
+        ends = set()
+        for term in query.terms:
+            for variant in term.variants:
+                beginning = variant[:-1] if len(variant) > 2 else variant
+                ends.add(self._add(beginning[:_PREFIX]))
+        self._steps = np.array(self._next, np.int64).ravel()
+        self._is_end = np.zeros(len(self._next), np.bool_)
+        self._is_end[list(ends)] = True
+
+    def _add(self, beginning: str) -> int:
+        node = 0
+        for number in map(_number_of, beginning):
+            if not self._next[node][number]:
+                self._next[node][number] = len(self._next)
+                self._next.append([0] * _LETTERS)
+            node = self._next[node][number]
+        return node
+
+    def at(self, codes: Ints, places: Ints) -> Iterator[Ints]:
+        """Yield those of `places` at which one of the beginnings stands."""
+        nodes = np.zeros(len(places), np.int64)
+        for depth in range(_PREFIX):
+            letters = _LETTER_TABLE.take(np.minimum(codes.take(places + depth), 0x7F))
+            nodes = self._steps.take(nodes * _LETTERS + letters)
+            going = np.flatnonzero(nodes)
+            places, nodes = places[going], nodes[going]
+            ends = self._is_end[nodes]
+            yield places[ends]
+            places, nodes = places[~ends], nodes[~ends]
