@@ -6,14 +6,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from firstlight.text.layout import merged
 from firstlight.text.sentences import sentence_starts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from firstlight.text.layout import Layout
-
-    Span = tuple[int, int]
+    from firstlight.text.layout import Layout, Span
 
 __all__ = ["free_zones", "line_starts", "sentence_cuts", "solids", "whole", "word_starts"]
 
@@ -24,13 +23,7 @@ _LINE_ENDS = re.compile(rb"[\r\n]++")
 
 def solids(layout: Layout) -> list[Span]:
     """Return the stretches with no cut between sentences or words, headings included, ascending and apart."""
-    merged: list[Span] = []
-    for start, end in sorted(layout.atoms + layout.glue):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+    return merged(layout.atoms + layout.glue)
 
 
 def free_zones(solid: Sequence[Span], start: int, end: int) -> list[Span]:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeAlias
 
-__all__ = ["BLOCK", "PAGE", "Layout", "encode", "plain_layout", "points"]
+    Span: TypeAlias = tuple[int, int]
+
+__all__ = ["BLOCK", "PAGE", "Layout", "encode", "merged", "plain_layout", "points"]
 
 # The rank of a cut: the lower, the better. 1 to 6 are headings of that level.
 PAGE = 1  # a form feed in plain text
@@ -42,8 +45,8 @@ class Layout:
     start: int
     cuts: list[int]
     ranks: list[int]
-    atoms: list[tuple[int, int]] = field(default_factory=list)
-    glue: list[tuple[int, int]] = field(default_factory=list)
+    atoms: list[Span] = field(default_factory=list)
+    glue: list[Span] = field(default_factory=list)
     headings: list[tuple[int, int, str]] = field(default_factory=list)
 
 
@@ -62,6 +65,22 @@ def points(data: bytes, offsets: Iterable[int]) -> dict[int, int]:
         count += len(data[last:offset].decode("utf-8", "surrogatepass"))
         last = offset
         found[offset] = count
+    return found
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Return `spans` ascending and apart: those that overlap become one.
+
+    Example:
+        >>> merged([(4, 9), (0, 2), (5, 6), (9, 10)])
+        [(0, 2), (4, 9), (9, 10)]
+    """
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
     return found
 
 

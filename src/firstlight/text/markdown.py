@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from firstlight.text.blocks import inline_html, line_end, parse, unify_line_ends
 from firstlight.text.html_spans import matched_spans
-from firstlight.text.layout import BLOCK, Layout, encode
+from firstlight.text.layout import BLOCK, Layout, encode, merged
 
 if TYPE_CHECKING:
     from firstlight.text.blocks import RawBlock
-
-    Span = tuple[int, int]
+    from firstlight.text.layout import Span
 
 __all__ = ["markdown_layout"]
 
@@ -38,7 +37,7 @@ def markdown_layout(text: str, start: int = 0) -> Layout:
     if _TABLE_OR_PRE.search(data, body):
         tags = sorted(html + inline_html(text, start, body))
         lines = unify_line_ends(data)
-        atoms = _merged(sorted(atoms + _whole_lines(data, lines, sorted(matched_spans(data, tags)))))
+        atoms = merged(atoms + _whole_lines(data, lines, sorted(matched_spans(data, tags))))
         cuts, ranks = _outside(atoms, cuts, ranks)
     headings = [(line, level, label) for _, line, _, _, depth, level, label in found if level and not depth]
     return Layout(data, body, cuts, ranks, atoms, glue, headings)
@@ -51,9 +50,8 @@ def _cuts(found: list[RawBlock], body: int, size: int) -> tuple[list[int], list[
     glue: list[Span] = []
     heading = -1  # where a run of headings began that no block has followed yet
     last = body
-    opened = (
-        0  # the depth inside an item or quote that has just begun: what it begins with stays with its marker
-    )
+    # The depth inside an item or quote that has just begun: what it begins with stays with its marker.
+    opened = 0
     for kind, line, _, _, depth, level, _ in found:
         if heading >= 0 and not level:
             glue.append((heading, line))
@@ -97,16 +95,6 @@ def _whole_lines(data: bytes, lines: bytes, spans: list[Span]) -> list[Span]:
             covered = line_end(data, lines, end)
             whole.append((line, covered))
     return whole
-
-
-def _merged(spans: list[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 def _outside(atoms: list[Span], cuts: list[int], ranks: list[int]) -> tuple[list[int], list[int]]:

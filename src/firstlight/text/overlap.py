@@ -9,9 +9,7 @@ from firstlight.text.boundaries import free_zones, sentence_cuts, solids, whole,
 from firstlight.text.clusters import is_cluster_start
 
 if TYPE_CHECKING:
-    from firstlight.text.layout import Layout
-
-    Span = tuple[int, int]
+    from firstlight.text.layout import Layout, Span
 
 __all__ = ["overlapping_starts"]
 

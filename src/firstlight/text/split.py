@@ -20,9 +20,8 @@ from firstlight.text.clusters import LONGEST, cluster_starts, point_starts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from firstlight.text.layout import Layout
+    from firstlight.text.layout import Layout, Span
 
-    Span = tuple[int, int]
     Finder = Callable[[bytes, int, int], list[int]]
 
 __all__ = ["split"]
