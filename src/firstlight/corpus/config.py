@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.corpus.places import CONFIG_NAME, user_config_file
 from firstlight.errors import ConfigError
+from firstlight.text.read import MAX_BYTES
+from firstlight.text.tokens import MAX_TOKENS, MIN_TOKENS, OVERLAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 class Config(NamedTuple):
-    """The settings in force; None and empty mean the built-in default.
+    """The settings in force.
 
     Attributes:
         sources: Folders and files below the root; everything by default.
-        include: Patterns, of which a file must match one.
+        include: Patterns, of which a file must match one; none by default.
         exclude: Rules in the syntax of `.gitignore`, which have the last word.
-        extensions: What documents end in.
+        extensions: What documents end in; `DEFAULT_EXTENSIONS` by default.
         max_file_size: In bytes.
-        encoding: What all files are in, where they are neither UTF-8 nor marked by a BOM.
+        encoding: What all files are in; by default, what a BOM says, else UTF-8.
         language: An ISO 639-1 code, or `auto`.
-        state: The folder that holds the index.
+        state: The folder that holds the index; by default, one in the user's data folder.
         min_tokens: The smallest chunk, in estimated tokens; `max_tokens` the largest.
         overlap: Which share of a chunk the next one repeats.
         k1: How slowly a term's frequency saturates; `b` is how much a chunk's length counts.
@@ -37,13 +39,13 @@ class Config(NamedTuple):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    max_file_size: int | None = None
+    max_file_size: int = MAX_BYTES
     encoding: str | None = None
     language: str = "auto"
     state: str | None = None
-    min_tokens: int = 400
-    max_tokens: int = 800
-    overlap: float = 0.12
+    min_tokens: int = MIN_TOKENS
+    max_tokens: int = MAX_TOKENS
+    overlap: float = OVERLAP
     k1: float = 1.2
     b: float = 0.75
     fts5: bool = False

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.text.files import DEFAULT_EXTENSIONS, walk
-from firstlight.text.read import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,7 @@ def scan(site: Site) -> Walk:
     found = walk(
         site.root,
         extensions=config.extensions or DEFAULT_EXTENSIONS,
-        max_bytes=config.max_file_size or MAX_BYTES,
+        max_bytes=config.max_file_size,
         exclude=[*config.exclude, *_own_folder(site)],
     )
     files = found.files

@@ -41,11 +41,6 @@ class Site(NamedTuple):
         sizes = f"{config.min_tokens}-{config.max_tokens}-{config.overlap:g}"
         return f"{CHUNKER_VERSION}/{ANALYSIS_VERSION}/{sizes}/{config.language}/{config.encoding or ''}"
 
-    @property
-    def limits(self) -> dict[str, int]:
-        """What bounds the reading of a file."""
-        return {} if self.config.max_file_size is None else {"max_bytes": self.config.max_file_size}
-
     def check_owner(self, meta: Meta) -> None:
         """Refuse the index of another folder; a folder that moved takes its index along."""
         if meta.root == self.root or str(self.state).startswith(f"{self.root}{os.sep}"):

@@ -141,7 +141,7 @@ def _hashes(site: Site, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
     for path in paths:
         try:
-            yield path, read_file(site.root, path, **site.limits).digest
+            yield path, read_file(site.root, path, max_bytes=site.config.max_file_size).digest
         except DocumentError:
             continue
 

@@ -112,7 +112,7 @@ class _Run:
     def _prepare(self, job: Job, batch: _Batch) -> None:
         entry, digest = job.entry, None
         try:
-            content = read_file(self.site.root, entry.path, **self.site.limits)
+            content = read_file(self.site.root, entry.path, max_bytes=self.site.config.max_file_size)
             digest = content.digest
             batch.add(prepare(content, self.site.config), job)
         except DocumentError as error:

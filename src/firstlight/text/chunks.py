@@ -9,7 +9,7 @@ from firstlight.text.layout import plain_layout, points
 from firstlight.text.markdown import markdown_layout
 from firstlight.text.overlap import overlapping_starts
 from firstlight.text.split import split
-from firstlight.text.tokens import max_bytes, min_bytes
+from firstlight.text.tokens import MAX_TOKENS, MIN_TOKENS, OVERLAP, max_bytes, min_bytes
 from firstlight.text.types import Chunk
 
 if TYPE_CHECKING:
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
     from firstlight.text.layout import Layout
 
-__all__ = ["MAX_TOKENS", "MIN_TOKENS", "OVERLAP", "chunk_markdown", "chunk_text"]
+__all__ = ["build_chunks", "chunk_markdown", "chunk_text"]
 
-MIN_TOKENS = 400
-MAX_TOKENS = 800
-OVERLAP = 0.12
 _MOST_OVERLAP = 0.5  # from here on a chunk would be mostly another's text
 
 _BLANK = re.compile(rb"\s*")

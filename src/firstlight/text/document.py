@@ -9,6 +9,7 @@ from firstlight.errors import DocumentError
 from firstlight.text.front_matter import split_front_matter
 from firstlight.text.read import MAX_BYTES, decode, read_file
 from firstlight.text.titles import document_title, first_heading
+from firstlight.text.tokens import MAX_TOKENS, MIN_TOKENS, OVERLAP
 from firstlight.text.types import Document
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ def read_document(
 
 
 def chunk_document(
-    document: Document, *, min_tokens: int = 400, max_tokens: int = 800, overlap: float = 0.12
+    document: Document,
+    *,
+    min_tokens: int = MIN_TOKENS,
+    max_tokens: int = MAX_TOKENS,
+    overlap: float = OVERLAP,
 ) -> list[Chunk]:
     """Return the chunks of a document's body: of plain text as paragraphs, of anything else as Markdown."""
     # Searching never chunks, and must not pay for the Markdown parser.

@@ -12,7 +12,7 @@ from firstlight.text.tokens import max_bytes
 if TYPE_CHECKING:
     from firstlight.text.types import Chunk
 
-__all__ = ["split_pages"]
+__all__ = ["CHUNK_TOKENS", "split_pages"]
 
 CHUNK_TOKENS = 1200
 

@@ -1,4 +1,4 @@
-"""Token estimates: UTF-8 bytes / 3.3, rounded up.
+"""Token estimates: UTF-8 bytes / 3.3, rounded up; and the sizes that chunks have by default.
 
 On real chunks the true count of a byte-pair encoder is at most 1.18 times this at the 95th percentile, in any
 script; characters / 4 is off by 2.1 there.
@@ -6,7 +6,13 @@ script; characters / 4 is off by 2.1 there.
 
 from __future__ import annotations
 
-__all__ = ["est_tokens", "max_bytes", "min_bytes", "tokens_of"]
+__all__ = ["MAX_TOKENS", "MIN_TOKENS", "OVERLAP", "est_tokens", "max_bytes", "min_bytes", "tokens_of"]
+
+# A chunk's size in estimated tokens, and what share of the largest it repeats of the one before.
+MIN_TOKENS = 400
+MAX_TOKENS = 800
+OVERLAP = 0.12
+
 
 # 3.3 bytes per token as a fraction: integers keep the limits below exact.
 _BYTES, _TOKENS = 33, 10
