@@ -13,7 +13,7 @@ import pytest
 from firstlight.corpus import sync as sync_module
 from firstlight.corpus import writer as writer_module
 from firstlight.corpus.types import FileError, Progress, Rename
-from firstlight.errors import ConfigError
+from firstlight.errors import ConfigError, DocumentError
 from firstlight.text import read as read_module
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def test_an_emptied_folder_empties_the_index(corpus: Corpus, handbook: Docs) -> 
 
 def test_a_vanished_folder_loses_nothing(corpus: Corpus, handbook: Docs) -> None:
     handbook.root.rename(handbook.root.with_name("elsewhere"))
-    with pytest.raises(Exception, match="no such folder"):
+    with pytest.raises(DocumentError, match="no such folder"):
         corpus.sync()
     assert counts(corpus) == (3, 3)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight import Corpus
+from firstlight.errors import StoreError
 from firstlight.store import segments
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def test_a_lost_file_of_postings_is_an_error_with_the_way_out_and_repaired(
     (file,) = (corpus.state / "segments").iterdir()
     file.unlink()
     with docs.open() as corpus:
-        with pytest.raises(Exception, match=r"gone.*firstlight verify --repair"):
+        with pytest.raises(StoreError, match=r"gone.*firstlight verify --repair"):
             corpus.search("words")
         assert kinds(corpus.verify()) == {"missing": [("posting", "a.md")], "different": [("segment", "")]}
         assert corpus.verify(repair=True).ok

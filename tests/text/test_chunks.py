@@ -297,9 +297,9 @@ def test_time_grows_with_the_text_no_faster(name: str) -> None:
         text = "start " + unit * (size // len(unit)) + " end"
         best = float("inf")
         for _ in range(2):
-            begun = time.perf_counter()
+            begun = time.process_time()
             chunk_markdown(text)
-            best = min(best, time.perf_counter() - begun)
+            best = min(best, time.process_time() - begun)
         return best
 
     assert seconds(320_000) < 16 * 4 * max(seconds(20_000), 0.002)

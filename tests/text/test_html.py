@@ -185,9 +185,9 @@ def test_hostile_pages_take_linear_time(kind: str) -> None:
     def seconds(size: int) -> float:
         source, best = HOSTILE[kind](size), float("inf")
         for _ in range(2):
-            start = time.perf_counter()
+            start = time.process_time()
             extract_html(source)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     small, large = seconds(2_000), seconds(32_000)

@@ -33,7 +33,7 @@ _MODES = ("auto", "bm25", "hybrid", "vector")
 
 
 class Corpus:
-    """A folder of documents, searchable at once and kept so.
+    r"""A folder of documents, searchable at once and kept so.
 
     Thread-safe; several objects and processes may share one state. Opening writes nothing: the first `sync`
     makes the state.
@@ -42,6 +42,17 @@ class Corpus:
         root: The content folder, its real path.
         state: The folder that holds the index, whether or not it exists yet.
         warnings: What a person should hear about the configuration, one line each.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     page = Path(folder, "drain.md")
+        ...     _ = page.write_text("# Drain\n\nCordon the node first.\n")
+        ...     with Corpus.open(folder, state=f"{folder}/.index") as corpus:
+        ...         report = corpus.sync()
+        ...         hits = corpus.search("cordon a node")
+        >>> report.added, [(hit.path, hit.title, hit.line_start) for hit in hits]
+        (1, [('drain.md', 'Drain', 1)])
     """
 
     def __init__(self, site: Site, warnings: tuple[str, ...] = ()) -> None:
@@ -86,7 +97,12 @@ class Corpus:
         return cls(Site(root, home, settings, Database(home / DATABASE_NAME)), warnings)
 
     def plan(self) -> Plan:
-        """Return what `sync` would do now; nothing is written."""
+        """Return what `sync` would do now; nothing is written.
+
+        Raises:
+            DocumentError: The folder itself is gone or cannot be read.
+            StoreError: The index cannot be read.
+        """
         return survey(self._site).to_plan()
 
     def sync(
@@ -106,7 +122,12 @@ class Corpus:
             embed: Also embed what lacks a vector; needs an embedder.
             confirm: Asked with the number of files when more than `MANY_FILES` would be new; False ends the
                 sync with a ConfigError.
-            wait: For how many seconds to wait for another sync to end; then a StoreError says who that is.
+            wait: For how many seconds to wait for another sync to end.
+
+        Raises:
+            ConfigError: `confirm` said no, or nothing can be embedded.
+            DocumentError: The folder itself is gone or cannot be read; the index stays as it is.
+            StoreError: The index cannot be written, or another sync holds it; the message says who.
         """
         if embed:
             raise ConfigError("nothing can be embedded: there is no embedder", key="embed")
@@ -132,9 +153,14 @@ class Corpus:
             per_document: How many hits of one document at most.
             explain: Add each word's part to `Hit.scores`, as `term:WORD`.
 
+        Returns:
+            The hits, best first, equal scores by path and position; none before the first `sync`.
+
         Raises:
+            ConfigError: The mode is none, or needs an embedder.
             FilterError: The filter is wrong, or asks about a field that no document has.
-            StoreError: The index cannot be read.
+            StoreError: The index cannot be read, or the corpus is closed.
+            ValueError: `top_k` or `per_document` is below 1.
         """
         _check_query(query, mode, top_k, per_document)
         return self._answer(Question(query, top_k, _parse(where), per_document, explain))
@@ -166,6 +192,9 @@ class Corpus:
         Args:
             repair: Make it so; what the rows have lost is read from the files again.
             wait: For how many seconds a repair waits for a sync to end.
+
+        Raises:
+            StoreError: The index cannot be opened, or a sync holds it.
         """
         from firstlight.corpus.verify import verify  # noqa: PLC0415  # imports the parsers
 

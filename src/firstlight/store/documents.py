@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _Key = TypeVar("_Key", int, bytes)
 
-# SQLite bounds the variables of a statement (999 in old builds).
+# SQLite bounds the variables of a statement (999 in old builds). Only their question marks are ever put
+# into its text.
 _MAX_VARIABLES = 500
 
 
@@ -177,7 +178,7 @@ def read_places(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[P
         Place(*row)
         for marks, some in _portions(chunks)
         for row in connection.execute(
-            'SELECT c.id, c.document, d.path, c.position, c.start, c."end", c.content_hash FROM chunks c '  # noqa: S608
+            'SELECT c.id, c.document, d.path, c.position, c.start, c."end", c.content_hash FROM chunks c '
             f"JOIN documents d ON d.id = c.document WHERE c.id IN ({marks})",
             some,
         )
@@ -190,7 +191,7 @@ def read_passages(connection: sqlite3.Connection, chunks: Sequence[int]) -> dict
         row
         for marks, some in _portions(chunks)
         for row in connection.execute(
-            "SELECT c.id, c.document, d.path, d.title, d.language, d.payload, c.position, c.start, "  # noqa: S608
+            "SELECT c.id, c.document, d.path, d.title, d.language, d.payload, c.position, c.start, "
             'c."end", c.line_start, c.line_end, c.content_hash, c.headings, c.text '
             f"FROM chunks c JOIN documents d ON d.id = c.document WHERE c.id IN ({marks})",
             some,
@@ -202,7 +203,7 @@ def read_passages(connection: sqlite3.Connection, chunks: Sequence[int]) -> dict
 def read_texts(connection: sqlite3.Connection, chunks: Sequence[int]) -> Iterator[tuple[int, str]]:
     """Yield (chunk, text) for `chunks`."""
     for marks, some in _portions(chunks):
-        yield from connection.execute(f"SELECT id, text FROM chunks WHERE id IN ({marks})", some)  # noqa: S608
+        yield from connection.execute(f"SELECT id, text FROM chunks WHERE id IN ({marks})", some)
 
 
 def read_twins(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> list[tuple[bytes, int, str]]:
@@ -211,7 +212,7 @@ def read_twins(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> list[
         row
         for marks, some in _portions(hashes)
         for row in connection.execute(
-            "SELECT c.content_hash, d.id, d.path FROM chunks c JOIN documents d ON d.id = c.document "  # noqa: S608
+            "SELECT c.content_hash, d.id, d.path FROM chunks c JOIN documents d ON d.id = c.document "
             f"WHERE c.content_hash IN ({marks})",
             some,
         )
@@ -235,7 +236,7 @@ def read_fields(
     missing = [number for number in ids if number not in fields]
     for marks, some in _portions(missing):
         rows = connection.execute(
-            f"SELECT id, path, title, language, payload FROM documents WHERE id IN ({marks})",  # noqa: S608
+            f"SELECT id, path, title, language, payload FROM documents WHERE id IN ({marks})",
             some,
         )
         fields.update((row[0], _fields(*row[1:])) for row in rows)
