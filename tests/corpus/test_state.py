@@ -159,3 +159,53 @@ def test_a_content_folder_that_may_only_be_read_is_searched(docs: Docs, nobody: 
         "    print(corpus.sync().added, corpus.search('words')[0].path)\n"
     )
     assert run_as(nobody, code).strip() == "1 a.md"
+
+
+LINKS = {
+    "segments": True,
+    "writer.txt": False,
+    "writer.lock": False,
+    ".gitignore": False,
+    "corpus.db.new": False,
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("synced", [False, True])
+def test_a_state_that_came_with_links_writes_and_sweeps_nothing_elsewhere(
+    docs: Docs, tmp_path: Path, name: str, synced: bool
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious.txt").write_text("precious")
+    docs.write("firstlight.toml", 'state = ".index"\n')
+    docs.write("a.md", "words\n")
+    state = docs.root / ".index"
+    if synced:
+        with docs.open() as corpus:
+            corpus.sync()
+    state.mkdir(exist_ok=True)
+    (state / name).unlink(missing_ok=True)
+    (state / name).symlink_to(elsewhere if LINKS[name] else elsewhere / "precious.txt")
+    docs.write("b.md", "more words\n")
+    with docs.open() as corpus:
+        for use in (corpus.sync, lambda: corpus.sync(rebuild=True), lambda: corpus.verify(repair=True)):
+            if synced or use == corpus.sync:
+                with pytest.raises(StoreError, match=f"{name}: is a link"):
+                    use()
+        assert (elsewhere / "precious.txt").read_text() == "precious"
+        (state / name).unlink()
+        corpus.sync(rebuild=True)
+        assert corpus.search("more")[0].path == "b.md"
+
+
+def test_a_sweep_leaves_files_of_others_alone(docs: Docs, tmp_path: Path) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        home = corpus.state / "segments"
+        home.mkdir()
+        (home / "note.txt").write_text("mine")
+        (home / "0123456789abcdef.seg").write_text("left by a crash")
+        corpus.sync(rebuild=True)
+        assert [file.name for file in home.iterdir()] == ["note.txt"]

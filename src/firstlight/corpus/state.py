@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from firstlight.corpus.places import state_root
 from firstlight.errors import ConfigError, StoreError
 from firstlight.store.database import explained
-from firstlight.store.lock import LOCK_NAME
+from firstlight.store.lock import LOCK_NAME, refuse_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +55,7 @@ def make_state_folder(folder: Path, root: str) -> None:
     """
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_links(folder)
         names = set(os.listdir(folder))  # noqa: PTH208 - names, not paths
         if names.isdisjoint(_OURS):
             foreign = sorted(names - _MARKS.keys())

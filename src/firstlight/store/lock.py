@@ -31,6 +31,7 @@ def writer_lock(folder: Path, *, wait: float) -> Iterator[None]:
     An empty SQLite file held in an exclusive transaction: the system lets go of it when the process ends,
     however it ends, and it is the same on every system.
     """
+    refuse_links(folder)
     with explained(folder / LOCK_NAME):
         connection = sqlite3.connect(
             folder / LOCK_NAME, timeout=0, isolation_level=None, check_same_thread=False
@@ -46,6 +47,21 @@ def writer_lock(folder: Path, *, wait: float) -> Iterator[None]:
             holder.unlink(missing_ok=True)
     finally:
         connection.close()
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a state folder that has a link in it.
+
+    A content folder may come with its state from anywhere: what is written or swept there must not lie
+    elsewhere.
+
+    Raises:
+        StoreError: There is a link; the message names it.
+    """
+    with explained(folder), os.scandir(folder) as entries:
+        found = min((entry.name for entry in entries if entry.is_symlink()), default=None)
+    if found is not None:
+        raise StoreError(f"{folder / found}: is a link, and an index has none; delete it and sync again")
 
 
 def _acquire(connection: sqlite3.Connection, holder: Path, deadline: float) -> None:

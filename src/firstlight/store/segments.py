@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # From here on, mapping a file beats copying a BLOB: only the pages that a question touches are read.
 FILE_BYTES = 8 << 20
 FOLDER = "segments"
+# What its files are called; other names are nobody's of ours, neither to read nor to delete.
+_NAME = re.compile(r"[0-9a-f]{16}\.seg")
 
 
 class Part(NamedTuple):
@@ -155,7 +158,7 @@ def sweep_files(connection: sqlite3.Connection, folder: Path) -> None:
     named = {file for (file,) in connection.execute("SELECT file FROM segments WHERE file IS NOT NULL")}
     with explained(home):
         for file in home.iterdir():
-            if file.name not in named:
+            if file.name not in named and _NAME.fullmatch(file.name):
                 file.unlink(missing_ok=True)
 
 
@@ -165,11 +168,11 @@ def _read_segment(
     chunks, owners, file, data = connection.execute(
         "SELECT chunks, documents, file, data FROM segments WHERE id = ?", (number,)
     ).fetchone()
-    segment = Segment.from_buffer(_mapped(folder / FOLDER / file) if file else data, check=check)
-    documents = np.frombuffer(owners, "<i8")
-    if not len(segment) == len(documents) == chunks:
-        raise StoreError(f"{folder}: segment {number} is damaged; `firstlight verify --repair` makes it anew")
-    return segment, documents
+    if len(owners) == 8 * chunks and (data is not None or _NAME.fullmatch(str(file))):
+        segment = Segment.from_buffer(_mapped(folder / FOLDER / file) if data is None else data, check=check)
+        if len(segment) == chunks:
+            return segment, np.frombuffer(owners, "<i8")
+    raise StoreError(f"{folder}: segment {number} is damaged; `firstlight verify --repair` makes it anew")
 
 
 def _mapped(file: Path) -> memoryview:
