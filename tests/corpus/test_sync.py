@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from firstlight.corpus import survey as survey_module
 from firstlight.corpus import sync as sync_module
 from firstlight.corpus import writer as writer_module
 from firstlight.corpus.types import FileError, Progress, Rename
@@ -83,11 +84,11 @@ def test_files_that_settled_are_looked_at_once_and_then_left_alone(
         looked: list[str] = []
         real = read_module.read_file
 
-        def look(root: str, path: str) -> read_module.FileContent:
+        def look(root: str, path: str, *, max_bytes: int) -> read_module.FileContent:
             looked.append(path)
-            return real(root, path)
+            return real(root, path, max_bytes=max_bytes)
 
-        monkeypatch.setattr(read_module, "read_file", look)
+        monkeypatch.setattr(survey_module, "read_file", look)
         now = time.time_ns()
         monkeypatch.setattr(time, "time_ns", lambda: now + 60_000_000_000)
         corpus.sync()
@@ -197,7 +198,8 @@ def test_a_bad_file_is_reported_again_but_not_read_again(docs: Docs, monkeypatch
     docs.age()
     with docs.open() as corpus:
         first = corpus.sync()
-        monkeypatch.setattr(read_module, "read_file", None)
+        for module in (survey_module, writer_module):
+            monkeypatch.setattr(module, "read_file", None)
         again = corpus.sync()
         assert again.errors == first.errors
         assert again.generation == first.generation

@@ -11,6 +11,7 @@ from firstlight.corpus.types import FileError, Plan, Rename
 from firstlight.errors import DocumentError
 from firstlight.store.documents import ErrorRow, read_errors, read_manifest, read_stats
 from firstlight.store.meta import Meta, read_meta
+from firstlight.text.read import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,8 +138,6 @@ def _read_known(site: Site) -> tuple[Meta | None, Known]:
 
 
 def _hashes(site: Site, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    from firstlight.text.read import read_file  # noqa: PLC0415  # only where a stat is not enough
-
     for path in paths:
         try:
             yield path, read_file(site.root, path, max_bytes=site.config.max_file_size).digest
