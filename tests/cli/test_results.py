@@ -63,6 +63,11 @@ def test_the_title_is_not_said_twice() -> None:
     assert lines(hit)[0] == "1  Drain a node > Before you start"
 
 
+def test_anchors_and_emphasis_of_headings_are_not_shown() -> None:
+    hit = replace(HIT, title="Refs", headings=("Refs {#refs}", "`toRef()` {#to-ref}"))
+    assert lines(hit)[0] == "1  Refs > toRef()"
+
+
 def test_on_a_terminal_the_matches_are_lit() -> None:
     assert lines(HIT, colour=True)[1:] == [
         "   \x1b[2mdocs/ops/drain.md:31\x1b[0m",
@@ -100,6 +105,24 @@ def test_an_explanation_has_scores_and_words() -> None:
         "   matched drain 8.000, node 3.250",
         "   without kubectl",
     ]
+
+
+def test_a_word_is_either_matched_or_missed() -> None:
+    hit = replace(HIT, scores={**HIT.scores, "term:kubectl": 0.0})
+    assert lines(hit, explain=True)[-2:] == ["   matched drain 8.000, node 3.250", "   without kubectl"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("One, two, three", "One, two,…"),
+        ("One, two,\n- three", "One, two,"),
+        ("One, two,\n\nThree", "One, two,"),
+    ],
+)
+def test_a_snippet_that_stops_within_a_sentence_says_that_there_is_more(text: str, shown: str) -> None:
+    hit = replace(HIT, text=text, snippet="One, two,", highlights=())
+    assert lines(hit)[-1] == f"   {shown}"
 
 
 def test_the_mode_line_says_what_was_done() -> None:

@@ -59,9 +59,25 @@ def test_without_a_sync_only_what_is_indexed_is_found(run: Run, docs: Path) -> N
 
 def test_an_index_that_was_never_made_is_not_searched_in_silence(run: Run, docs: Path) -> None:
     outcome = run("search", docs, "drain", "--no-sync")
-    assert outcome.code in (1, 2)
-    assert outcome.out == ""
-    assert outcome.err
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == f"nothing to search: nothing of {docs} is indexed yet; leave out --no-sync\n"
+
+
+def test_a_folder_without_documents_says_what_would_be_one(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    for outcome in (run("search", folder, "drain"), run("sync", folder)):
+        assert f"{folder} has no documents: .markdown, .md, .mdx and .txt files" in outcome.err
+
+
+def test_a_misspelt_word_among_others_is_named(run: Run, docs: Path) -> None:
+    outcome = run("search", docs, "drian the node")
+    assert outcome.code == 0
+    assert "no document has: drian\n" in outcome.err
+
+
+def test_a_word_that_a_document_has_is_not_called_unknown(run: Run, docs: Path) -> None:
+    assert "no document has" not in run("search", docs, "coffee drain", "-k", "1").err
 
 
 def test_nothing_found_says_what_was_searched_and_which_words_nobody_uses(run: Run, docs: Path) -> None:
@@ -160,15 +176,15 @@ def test_modes_that_need_an_embedder_say_so(run: Run, docs: Path) -> None:
     assert outcome.err
 
 
-def test_files_that_cannot_be_indexed_are_named_the_first_ten_of_many(run: Run, docs: Path) -> None:
+def test_files_that_cannot_be_indexed_are_named_the_first_few_of_many(run: Run, docs: Path) -> None:
     for number in range(13):
         (docs / f"bad{number:02}.md").write_bytes(b"\x00\x01 not text")
     outcome = run("search", docs, "drain")
     assert outcome.code == 0
     told = [line for line in outcome.err.splitlines() if line.startswith("not indexed: ")]
-    assert len(told) == 10
+    assert len(told) == 3
     assert told[0].startswith("not indexed: bad00.md: ")
-    assert f"and 3 more: firstlight status {docs}" in outcome.err
+    assert f"and 10 more: firstlight status {docs}" in outcome.err
 
 
 def test_where_a_sync_fails_the_last_good_state_answers(

@@ -5,6 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstlight.cli.markup import marks
 from firstlight.cli.snippet import render_snippet
 from firstlight.cli.terminal import Style, width
 
@@ -29,7 +30,7 @@ def test_prose_is_reflowed_to_the_width() -> None:
 def test_lists_tables_and_code_keep_their_lines() -> None:
     text = "Steps:\n\n- one\n- two\n\n```sh\ncordon node\n  drain node\n```\n| a | b |\n| - | - |"
     lines = render_snippet(text, [], columns=40, style=PLAIN, max_lines=20)
-    assert lines == ["Steps:", "- one", "- two", "cordon node", "  drain node", "| a | b |"]
+    assert lines == ["Steps:", "- one", "- two", "cordon node", "  drain node", "a | b"]
 
 
 def test_matches_are_lit_across_a_wrap() -> None:
@@ -56,6 +57,44 @@ def test_markup_alone_and_headings_seen_above_are_left_out() -> None:
 
 def test_a_cut_sentence_ends_in_an_ellipsis() -> None:
     assert render_snippet("one two", [], columns=40, style=PLAIN, cut=True) == ["one two…"]
+
+
+def test_a_paragraph_that_the_window_cuts_ends_in_an_ellipsis() -> None:
+    lines = rendered("word " * 60, columns=30)
+    assert len(lines) == 4
+    assert lines[-1].endswith("word…")
+
+
+def test_rows_of_a_table_lose_their_frame_and_their_padding() -> None:
+    assert rendered("| What    | When  |\n|---|---|\n| backup  | daily |") == [
+        "What | When",
+        "backup | daily",
+    ]
+
+
+def test_links_comments_and_tags_are_not_shown_and_their_labels_are() -> None:
+    text = "<!-- old -->\n<p>\nSee [the nodes](nodes.md#drain), [E1][e1] and `<div>` **now**.<br>\n</p>"
+    assert rendered(text, columns=60) == ["See the nodes, E1 and `<div>` **now**."]
+
+
+def test_a_match_in_nothing_but_markup_is_shown_as_it_is() -> None:
+    assert rendered("[drain]: nodes.md", "nodes") == ["[drain]: nodes.md"]
+
+
+def test_an_item_that_goes_on_in_the_next_line_is_one_paragraph() -> None:
+    assert rendered("- drain the node\n  and wait\n- then reboot") == [
+        "- drain the node and wait",
+        "- then reboot",
+    ]
+
+
+def test_a_snippet_from_within_code_keeps_its_lines() -> None:
+    text = "```yaml\nkind: Profile\nmetadata:\n  name: x\n```\n"
+    start = text.index("kind")
+    shown = render_snippet(
+        text[start:-5], [], columns=40, style=PLAIN, marked=marks(text, start, len(text) - 5)
+    )
+    assert shown == ["kind: Profile", "metadata:", "  name: x"]
 
 
 def test_control_characters_of_a_document_are_written_out() -> None:

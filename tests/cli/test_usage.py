@@ -38,7 +38,8 @@ if TYPE_CHECKING:
         (["search", "DOCS", "x", "--wher", "a = b"], "--where"),
         (["search", "", "x"], "'.' is this one"),
         (["search", "DOCS/none", "x"], "there is no folder"),
-        (["search", "DOCS/coffee.md", "x"], "is a file: name its folder"),
+        (["search", "DOCS/coffee.md", "x"], "is a file: name its folder, '"),
+        (["search", "DOCSS", "x"], "; did you mean '/"),
         (["sync", "DOCS/none"], "there is no folder"),
         (["status", "DOCS/none"], "there is no folder"),
         (["verify", "DOCS/none"], "there is no folder"),
@@ -68,6 +69,16 @@ def test_an_error_of_the_library_is_a_line(run: Run, docs: Path, monkeypatch: py
 
     monkeypatch.setattr(edge, "_dispatch", fail)
     assert run("status", docs) == (2, "", "error: the disk is full: make room\n")
+
+
+def test_an_error_of_the_system_says_which_file(
+    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> int:
+        raise PermissionError(13, "Permission denied", "docs/a.md")
+
+    monkeypatch.setattr(edge, "_dispatch", fail)
+    assert run("status", docs) == (2, "", "error: docs/a.md: Permission denied\n")
 
 
 def test_a_bug_is_a_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,12 @@ def test_a_sound_index_is_said_to_be_sound(run: Run, docs: Path) -> None:
     assert json.loads(run("verify", docs, "--json").out)["ok"] is True
 
 
+def test_an_index_that_was_never_made_is_sound_and_says_so(run: Run, docs: Path) -> None:
+    outcome = run("verify", docs)
+    assert outcome.code == 0
+    assert outcome.err == f"nothing is indexed yet: firstlight sync {docs}\n"
+
+
 def test_damage_is_found_and_repaired(run: Run, docs: Path, home: Path) -> None:
     state = home / "index"
     run("sync", docs, "--state", state)

@@ -100,8 +100,11 @@ def run(args: list[str]) -> int:
         return _usage_error(error)
     except BrokenPipeError:
         return _reader_left()
-    except (FirstlightError, OSError) as error:
+    except FirstlightError as error:
         talk(f"error: {error}")
+        return 2
+    except OSError as error:
+        talk(f"error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
         return 2
     except Exception as error:  # the process's edge: a bug is reported, not spilled
         if os.environ.get("FIRSTLIGHT_DEBUG"):

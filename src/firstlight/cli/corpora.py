@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from firstlight.corpus import Corpus
     from firstlight.corpus.types import FileError, SyncReport
 
-__all__ = ["bring_up_to_date", "open_corpus", "summary", "tell_errors"]
+__all__ = ["bring_up_to_date", "open_corpus", "summary", "tell_errors", "why_empty"]
 
 # More than this many lines about single files push the answer off the screen.
 _ERRORS_TOLD = 10
@@ -79,9 +79,18 @@ def summary(report: SyncReport) -> str:
     return f"{', '.join(done)}{chunks} in {duration(report.seconds)}"
 
 
-def tell_errors(errors: Sequence[FileError], *, folder: Path) -> None:
-    """Name on stderr the files that could not be indexed, the first few of many."""
-    for error in errors[:_ERRORS_TOLD]:
+def tell_errors(errors: Sequence[FileError], *, folder: Path, most: int = _ERRORS_TOLD) -> None:
+    """Name on stderr the files that could not be indexed, at most the first `most`."""
+    for error in errors[:most]:
         talk(f"not indexed: {error.path}: {error.reason}")
-    if len(errors) > _ERRORS_TOLD:
-        talk(f"and {len(errors) - _ERRORS_TOLD:,} more: firstlight status {folder}")
+    if len(errors) > most:
+        talk(f"and {len(errors) - most:,} more: firstlight status {folder}")
+
+
+def why_empty(corpus: Corpus) -> str:
+    """Say why there is nothing in an index that is up to date."""
+    from firstlight.text import DEFAULT_EXTENSIONS
+
+    *most, last = sorted(DEFAULT_EXTENSIONS)
+    kinds = f"{', '.join(most)} and {last}"
+    return f"{corpus.root} has no documents: {kinds} files, unless its firstlight.toml says otherwise"

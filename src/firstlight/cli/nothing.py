@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firstlight.cli.corpora import why_empty
 from firstlight.cli.terminal import count
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
     from firstlight.rank.types import Results
 
-__all__ = ["why_nothing"]
+__all__ = ["unknown_words", "why_nothing"]
 
 _UNQUOTED = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _SHOWN = 200  # characters of the question that are repeated
@@ -20,10 +21,12 @@ def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
     """Return one line; without a filter and quotes, a chunk with any of the words would have been a hit."""
     from firstlight.lexical import parse_query
 
-    documents = corpus.status().documents
-    if not documents:
-        return f"nothing to search: {corpus.root} has no documents that are indexed"
-    searched = f"{count(results.total, 'chunk')} of {count(documents, 'document')} ({results.mode})"
+    status = corpus.status()
+    if status.synced is None:
+        return f"nothing to search: nothing of {corpus.root} is indexed yet; leave out --no-sync"
+    if not status.documents:
+        return f"nothing to search: {why_empty(corpus)}"
+    searched = f"{count(results.total, 'chunk')} of {count(status.documents, 'document')} ({results.mode})"
     query = parse_query(results.query)
     if not query.terms:
         return f"nothing found in {searched}: the question has no words to look for"
@@ -34,6 +37,12 @@ def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
         return f"{found}; there are hits without the quotes"
     words = ", ".join(dict.fromkeys(term.word for term in query.terms))
     return f"{found}; no document has: {_shortened(words)}"
+
+
+def unknown_words(corpus: Corpus, results: Results) -> str:
+    """Return the words of the question that no document has, where none of the hits has them either."""
+    missed = [word for word in results[0].unmatched if all(word in hit.unmatched for hit in results)]
+    return ", ".join(word for word in missed if not corpus.search(word, top_k=1, mode="bm25"))
 
 
 def _shortened(text: str) -> str:

@@ -30,8 +30,20 @@ class Folder(click.Path):
         if path.is_dir():
             return path
         if path.exists():
-            raise click.UsageError(f"{path} is a file: name its folder, {path.parent}", ctx)
-        raise click.UsageError(f"there is no folder {path} (here is {Path.cwd()})", ctx)
+            raise click.UsageError(f"{path} is a file: name its folder, '{path.parent}'", ctx)
+        raise click.UsageError(f"there is no folder '{path}'{_instead(path)} (here is {Path.cwd()})", ctx)
+
+
+def _instead(path: Path) -> str:
+    """Name the folder that was probably meant: one beside it with nearly that name."""
+    from difflib import get_close_matches
+
+    try:
+        names = [entry.name for entry in os.scandir(path.parent) if entry.is_dir()]
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, names, n=1)
+    return f"; did you mean '{path.with_name(near[0])}'?" if near else ""
 
 
 folder = click.argument("folder", metavar="DIR", type=Folder())

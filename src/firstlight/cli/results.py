@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from firstlight.cli.markup import marks, plain
 from firstlight.cli.snippet import render_snippet
 from firstlight.cli.terminal import count, duration, printable
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["mode_line", "render_hit"]
 
 _LINE_END = re.compile(r"\r\n|[\r\n]")
+_ENDS = frozenset(".!?:…。！？")
+_BLOCK_ENDS = re.compile(r"[ \t]*(?:\Z|(?:\r\n|[\r\n])[ \t]*(?:[\r\n]|\Z|[-*+|#>`~]|\d+[.)]))")
+_WIDEST = 120  # columns; longer lines are hard to read
 _ALSO_NAMED = 3  # a passage that is in fifty documents names the first few
 
 
@@ -39,9 +43,15 @@ def render_hit(
     yield f"{hit.rank:<{margin}}{style.strong(printable(_crumbs(hit)))}"
     stale = f"  {style.warning('stale')}" if hit.stale else ""
     yield f"{indent}{style.faint(printable(_place(folder, hit)))}{stale}"
-    said = {hit.title, *hit.headings}
+    at = _shown_from(hit)
     for line in render_snippet(
-        hit.snippet, hit.highlights, columns=columns - margin, style=style, said=said, cut=_is_cut(hit)
+        hit.snippet,
+        hit.highlights,
+        columns=min(columns - margin, _WIDEST),
+        style=style,
+        said={hit.title, *hit.headings},
+        cut=_is_cut(hit),
+        marked=marks(hit.text, at, at + len(hit.snippet)),
     ):
         yield indent + line
     for note in _notes(hit, explain=explain):
@@ -50,22 +60,25 @@ def render_hit(
 
 def _crumbs(hit: Hit) -> str:
     """Return the way to the passage; the first heading is mostly the title once more."""
-    headings = hit.headings[1:] if hit.headings[:1] == (hit.title,) else hit.headings
-    return " > ".join((hit.title, *headings))
+    title, *headings = map(plain, (hit.title, *hit.headings))
+    return " > ".join((title, *(headings[1:] if headings[:1] == [title] else headings)))
+
+
+def _shown_from(hit: Hit) -> int:
+    return max(0, hit.text.find(hit.snippet))
 
 
 def _place(folder: Path, hit: Hit) -> str:
     """Return the path and the line of the first match that is shown: where an editor should open it."""
-    shown = max(0, hit.text.find(hit.snippet))
     first = hit.highlights[0][0] if hit.highlights else 0
-    line = hit.line_start + len(_LINE_END.findall(hit.text, 0, shown + first))
+    line = hit.line_start + len(_LINE_END.findall(hit.text, 0, _shown_from(hit) + first))
     return f"{os.path.normpath(folder / hit.path)}:{line}"
 
 
 def _is_cut(hit: Hit) -> bool:
-    """Tell whether the snippet stops within a sentence."""
-    end = hit.snippet.rstrip()
-    return not hit.text.rstrip().endswith(end) and end[-1:].isalnum()
+    """Tell whether the snippet stops within a sentence, or within what would go on in its line."""
+    at = _shown_from(hit) + len(hit.snippet)
+    return hit.snippet.rstrip()[-1:] not in _ENDS and _BLOCK_ENDS.match(hit.text, at) is None
 
 
 def _notes(hit: Hit, *, explain: bool) -> Iterator[str]:
@@ -75,7 +88,7 @@ def _notes(hit: Hit, *, explain: bool) -> Iterator[str]:
         yield f"also in {names}" + (f" and {more:,} more" if more > 0 else "")
     if explain:
         scores = {name: value for name, value in hit.scores.items() if not name.startswith("term:")}
-        terms = {name[5:]: value for name, value in hit.scores.items() if name.startswith("term:")}
+        terms = {word: hit.scores[f"term:{word}"] for word in hit.matched if f"term:{word}" in hit.scores}
         yield "score " + _figures({"": hit.score} | scores)
         yield "matched " + (_figures(terms) if terms else ", ".join(hit.matched))
         if hit.unmatched:

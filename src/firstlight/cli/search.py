@@ -24,6 +24,7 @@ __all__ = ["command"]
 
 _WAIT = 0.5  # seconds: another process' sync may take long, and what it has committed can be searched
 
+_MOST_ERRORS = 3  # files that stay as they are would be named before every answer
 _MOST_HITS = 10_000  # more than anyone reads; a slip of the finger should not fill the screen
 _LONGEST_QUERY = 10_000  # characters, as far as a question is read; what is longer was meant to be a file
 
@@ -81,6 +82,7 @@ def command(
             print_json(results.to_dict())
         elif results:
             _print(results, folder, explain=explain)
+            _tell_unknown(corpus, results)
             talk(mode_line(results, seconds=seconds))
         if not results:
             from firstlight.cli.nothing import why_nothing
@@ -117,9 +119,19 @@ def _sync(corpus: Corpus, folder: Path, *, assume_yes: bool) -> None:
         talk(f"warning: {error}")
         talk("warning: the index could not be brought up to date; this is what it held before")
         return
-    tell_errors(report.errors, folder=folder)
+    tell_errors(report.errors, folder=folder, most=_MOST_ERRORS)
     if done := summary(report):
         talk(done)
+
+
+def _tell_unknown(corpus: Corpus, results: Results) -> None:
+    """A misspelt word among others hides in the hits for the rest: it is named."""
+    if not any(hit.unmatched for hit in results):
+        return
+    from firstlight.cli.nothing import unknown_words
+
+    if unknown := unknown_words(corpus, results):
+        talk(f"no document has: {unknown}")
 
 
 def _print(results: Results, folder: Path, *, explain: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from firstlight.cli.markup import CODE, HIDDEN, marks, plain
 from firstlight.cli.terminal import printable, width
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ Cell: TypeAlias = tuple[str, bool]
 
 # Lines of a table, a list, a heading, a quote or indented code stand alone; others flow into one paragraph.
 _OWN_LINE = re.compile(r"[ \t]{2,}|[|#>]|[-*+] |\d{1,9}[.)] ")
-_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]) ")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?\s*")
 _TAB = "    "
+_MORE: Cell = ("…", False)
+_ENDS = frozenset(".…")  # nothing says better that there is more, or that a sentence is whole
 
 
 def render_snippet(
@@ -33,6 +36,7 @@ def render_snippet(
     max_lines: int = 4,
     said: Collection[str] = (),
     cut: bool = False,
+    marked: bytes | None = None,
 ) -> list[str]:
     r"""Return at most `max_lines` lines of at most `columns`, those with the most that is lit.
 
@@ -44,6 +48,7 @@ def render_snippet(
         max_lines: How many lines there are at most.
         said: Headings that the reader has seen already.
         cut: End with an ellipsis.
+        marked: What of the text is markup and code (`markup.marks`), where more is known than it says itself.
 
     Example:
         >>> from firstlight.cli.terminal import Style
@@ -53,31 +58,40 @@ def render_snippet(
     lit = bytearray(len(text))
     for start, end in highlights:
         lit[start:end] = b"\x01" * len(lit[start:end])
-    logical = list(_logical_lines(text, lit, said))
-    if cut and logical:
-        logical[-1].append(("…", False))
-    wrapped = [line for cells in logical for line in _wrap(cells, columns)]
-    return [_dress(line, style) for line in _best_window(wrapped, max_lines)]
+    known = marks(text) if marked is None else marked
+    logical = list(_logical_lines(text, bytes(lit), known, {plain(heading) for heading in said}))
+    if not logical:  # nothing but markup, so that is what was found
+        logical = list(_logical_lines(text, bytes(lit), bytes(len(text)), ()))
+    if cut and logical and logical[-1][-1][0] not in _ENDS:
+        logical[-1].append(_MORE)
+    wrapped = [
+        (line, line is broken[-1])
+        for broken in (list(_wrap(cells, columns)) for cells in logical)
+        for line in broken
+    ]
+    return [_dress(line, style) for line in _best_window(wrapped, max_lines, columns)]
 
 
-def _logical_lines(text: str, lit: bytearray, said: Collection[str]) -> Iterator[list[Cell]]:
+def _logical_lines(text: str, lit: bytes, marked: bytes, said: Collection[str]) -> Iterator[list[Cell]]:
     """Yield paragraphs, and the lines that stand alone; left out is what says nothing, or nothing new."""
     paragraph: list[Cell] = []
-    fenced = False
     start = 0
     for line in text.splitlines(keepends=True):
-        cells = _cells(line.rstrip(), lit[start : start + len(line)])
+        span = slice(start, start + len(line))
         start += len(line)
-        fence = _FENCE.match(line) is not None
-        fenced ^= fence
-        if not fence and not fenced and _flows(line):
-            paragraph += [(" ", False), *cells] if paragraph else cells
+        is_code = CODE in marked[span]
+        cells = _cells(line.rstrip(), lit[span], marked[span])
+        shown = "".join(character for character, _ in cells)
+        if paragraph and not is_code and _goes_on(shown, paragraph):
+            paragraph += [(" ", False), *_stripped(cells)]
             continue
         if paragraph:
             yield paragraph
             paragraph = []
-        if not fence and _says_something(line, said):
-            yield cells
+        if not is_code and (_flows(shown) or _ITEM.match(shown)):
+            paragraph = cells
+        elif _says_something(shown, said):
+            yield cells if is_code or not shown.lstrip().startswith("|") else _row(cells)
     if paragraph:
         yield paragraph
 
@@ -86,17 +100,41 @@ def _flows(line: str) -> bool:
     return any(map(str.isalnum, line)) and not _OWN_LINE.match(line)
 
 
+def _goes_on(line: str, paragraph: list[Cell]) -> bool:
+    """Tell whether a line belongs to the paragraph before it; that of a list item goes on indented."""
+    if _flows(line):
+        return True
+    begun = "".join(character for character, _ in paragraph[:20])
+    return _ITEM.match(begun) is not None and _ITEM.match(line) is None and _flows(line.lstrip())
+
+
 def _says_something(line: str, said: Collection[str]) -> bool:
     """Tell markup from text: `| --- |`, `>` and a heading that was shown above are not worth a line."""
     heading = _HEADING.fullmatch(line)
-    return any(map(str.isalnum, line)) and not (heading is not None and heading[1] in said)
+    return any(map(str.isalnum, line)) and not (heading is not None and plain(heading[1]) in said)
 
 
-def _cells(line: str, lit: bytearray) -> list[Cell]:
+def _cells(line: str, lit: bytes, marked: bytes) -> list[Cell]:
     return [
         (_TAB if character == "\t" else printable(character), bool(light))
-        for character, light in zip(line, lit, strict=False)
+        for character, light, mark in zip(line, lit, marked, strict=False)
+        if mark != HIDDEN
     ]
+
+
+def _stripped(cells: list[Cell], edge: str = " ") -> list[Cell]:
+    """Return the cells without those at both ends that are in `edge`."""
+    shown = [index for index, (text, _) in enumerate(cells) if text not in edge]
+    return cells[shown[0] : shown[-1] + 1] if shown else []
+
+
+def _row(cells: list[Cell]) -> list[Cell]:
+    """Return a row of a table without its frame, and without the spaces that align it in its file."""
+    row: list[Cell] = []
+    for cell in _stripped(cells, edge=" |"):
+        if cell[0] != " " or row[-1][0] != " ":
+            row.append(cell)
+    return row
 
 
 def _wrap(cells: list[Cell], columns: int) -> Iterator[list[Cell]]:
@@ -124,12 +162,23 @@ def _wrap(cells: list[Cell], columns: int) -> Iterator[list[Cell]]:
         yield line
 
 
-def _best_window(lines: list[list[Cell]], size: int) -> list[list[Cell]]:
-    if len(lines) <= size:
-        return lines
-    lights = [sum(light for _, light in line) for line in lines]
-    best = max(range(len(lines) - size + 1), key=lambda first: (sum(lights[first : first + size]), -first))
-    return lines[best : best + size]
+def _best_window(lines: list[tuple[list[Cell], bool]], size: int, columns: int) -> list[list[Cell]]:
+    """Return the lines with the most that is lit; where that cuts a paragraph, an ellipsis says so."""
+    lights = [sum(light for _, light in line) for line, _ in lines]
+    firsts = range(max(1, len(lines) - size + 1))
+    best = max(firsts, key=lambda first: (sum(lights[first : first + size]), -first))
+    window = lines[best : best + size]
+    shown = [line for line, _ in window]
+    if window and not window[-1][1]:
+        shown[-1] = _with_more(shown[-1], columns)
+    return shown
+
+
+def _with_more(line: list[Cell], columns: int) -> list[Cell]:
+    kept = list(line)
+    while kept and sum(width(text) for text, _ in kept) + width(_MORE[0]) > columns:
+        kept.pop()
+    return [*kept, _MORE]
 
 
 def _dress(line: list[Cell], style: Style) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors
+from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors, why_empty
 from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
 from firstlight.cli.terminal import count, printable, show, talk
 
@@ -43,6 +43,8 @@ def command(
         raise click.UsageError("--plan writes nothing and --rebuild writes everything: choose one")
     with open_corpus(folder, state=state) as corpus:
         report = corpus.plan() if plan else bring_up_to_date(corpus, assume_yes=assume_yes, rebuild=rebuild)
+        if not corpus.status().documents and not plan:
+            talk(why_empty(corpus))
     tell_errors(report.errors, folder=folder)
     if as_json:
         print_json(report.to_dict())

@@ -36,10 +36,13 @@ def command(*, folder: Path, repair: bool, as_json: bool, state: Path | None) ->
     """  # noqa: D301  # click reads \b as "do not wrap"
     with open_corpus(folder, state=state) as corpus:
         report = corpus.verify(repair=repair)
+        is_new = report.ok and not report.documents and corpus.status().synced is None
     if as_json:
         print_json(report.to_dict())
     else:
         _print(report, folder)
+        if is_new:
+            talk(f"nothing is indexed yet: firstlight sync {folder}")
     return 0 if report.ok else 1
 
 
