@@ -6,18 +6,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 QUESTION ?= how do I drain a node?
+export QUESTION
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench setup clean
+.PHONY: help demo test lint format bench bench-peers setup clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.app ## install, search the handbook under examples/, show the answer (QUESTION="...")
-	@echo '$$ firstlight search examples/handbook "$(QUESTION)" -k 3' >&2
-	@FIRSTLIGHT_STATE='$(CURDIR)/$(VENV)/state' $(BIN)/firstlight search examples/handbook "$(QUESTION)" -k 3
+	@printf '$$ firstlight search examples/handbook "%s" -k 3\n' "$$QUESTION" >&2
+	@FIRSTLIGHT_STATE='$(CURDIR)/$(VENV)/state' $(BIN)/firstlight search examples/handbook "$$QUESTION" -k 3
 
 test: $(VENV)/.test ## run the tests (PYTEST_ARGS="tests/cli -x" runs some of them)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -33,6 +34,9 @@ format: $(VENV)/.lint ## fix what can be fixed by a tool
 
 bench: $(VENV)/.bench ## measure side by side with peers, and draw the plots
 	$(BIN)/python -m benchmarks all
+
+bench-peers: ## install qmd beside the benchmarks (needs npm)
+	npm install --prefix .bench/qmd @tobilu/qmd@2.8.3 node@22
 
 setup: $(VENV)/.test $(VENV)/.lint ## install what developing needs, and the pre-commit hooks
 	$(BIN)/pre-commit install
