@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from firstlight.errors import DocumentError
+from firstlight.text.field_values import checked, field_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from firstlight.text.types import Value
 
-__all__ = ["MAX_CHARS", "MAX_DEPTH", "FrontMatter", "split_front_matter"]
+__all__ = ["MAX_CHARS", "FrontMatter", "split_front_matter"]
 
 # Ten times the largest seen in practice. What is longer is a slip (a fence that closes far below) or an
 # attack.
 MAX_CHARS = 65_536
-MAX_DEPTH = 32
-_INT64 = 1 << 63  # what SQLite and NumPy hold
 
 _EOL = r"(?:\r\n|\n|\r|\Z)"
 _YAML_OPEN = re.compile(rf"---[ \t]*{_EOL}")
@@ -29,8 +26,6 @@ _YAML_CLOSE = re.compile(rf"(?<=[\r\n])(?:---|\.\.\.)[ \t]*{_EOL}")
 _TOML_OPEN = re.compile(rf"\+\+\+[ \t]*{_EOL}")
 _TOML_CLOSE = re.compile(rf"(?<=[\r\n])\+\+\+[ \t]*{_EOL}")
 _JSON_OPEN = re.compile(r"\{[ \t]*(?:\r\n|\n|\r)\s*\"")
-# tomllib takes quadratic time for these: 5 s for 20,000 parts.
-_TOML_DEEP_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MAX_DEPTH}}}")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 # What the first line with content must look like: perhaps a mapping, and surely one (damage is then an
 # error).
@@ -125,33 +120,11 @@ def _split_toml(text: str, start: int) -> FrontMatter:
     if close is None:
         raise DocumentError("the front matter that '+++' opens never closes: add a line '+++'", line=1)
     _check_size(close.start() - start, "+++")
-    import tomllib  # noqa: PLC0415 - few documents need it
+    # Few documents need it.
+    from firstlight.text.toml_mapping import read_toml_mapping  # noqa: PLC0415
 
     source = _LINE_END.sub("\n", text[start : close.start()])  # TOML knows no bare carriage return
-    if deep := _TOML_DEEP_KEY.search(source):
-        line = 2 + source.count("\n", 0, deep.start())
-        raise DocumentError(f"the TOML front matter is nested more than {MAX_DEPTH} deep", line=line)
-    try:
-        fields = tomllib.loads(source, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) or "nested too deeply"
-        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", reason)
-        line = 1 + (int(at[1]) if at and at[1] else source.count("\n") if at else 1)
-        reason = reason[: at.start()] if at else reason
-        raise DocumentError(f"the TOML front matter is damaged: {reason}", line=line) from None
-    return _front_matter(fields, _toml_lines(source, fields), close.end())
-
-
-def _toml_lines(source: str, fields: Mapping[str, object]) -> dict[str, int]:
-    """Return the line of each top-level key; tomllib gives none: the first line like it counts."""
-    lines: dict[str, int] = {}
-    in_table = False
-    for number, line in enumerate(source.split("\n"), start=2):
-        match = re.match(r"\s*(\[\[?)?\s*[\"']?([^\"'=.\[\]]+?)[\"']?\s*[=.\]]", line)
-        if match and (match[1] or not in_table) and match[2] in fields:
-            lines.setdefault(match[2], number)
-        in_table = in_table or bool(match and match[1])
-    return lines
+    return _front_matter(*read_toml_mapping(source), close.end())
 
 
 def _split_json(text: str) -> FrontMatter:
@@ -177,62 +150,7 @@ def _front_matter(fields: Mapping[str, object], lines: Mapping[str, int], end: i
     values: dict[str, Value] = {}
     for name, value in fields.items():
         try:
-            values[_checked(name)] = _value(value, MAX_DEPTH)
+            values[checked(name)] = field_value(value)
         except DocumentError as error:
             raise DocumentError(f"{name!a}: {error.reason}", line=lines.get(name, 1)) from None
     return FrontMatter(values, lines, end)
-
-
-def _value(value: object, depth: int) -> Value:  # noqa: PLR0911 - one return a type
-    """Bring one parsed value into the types that a field may have."""
-    if isinstance(value, str):
-        return _checked(value)
-    if isinstance(value, int):  # and bool
-        return value if -_INT64 <= value < _INT64 else _spelt(value)
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if value is None:
-        return value
-    if isinstance(value, (date, time)):
-        return _day_or_instant(value)
-    if depth == 0:
-        raise DocumentError(f"nested more than {MAX_DEPTH} deep")
-    if isinstance(value, dict):
-        return {_checked(str(key)): _value(item, depth - 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_value(item, depth - 1) for item in value]
-    raise DocumentError(
-        f"a field cannot be a {type(value).__name__}"
-    )  # pragma: no cover - no reader yields one
-
-
-def _checked(value: str) -> str:
-    """Refuse what escapes can smuggle into a string, and no text can hold."""
-    if "\0" in value:
-        raise DocumentError("a string holds a NUL")
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise DocumentError("a string holds half of a surrogate pair") from None
-    return value
-
-
-def _spelt(value: int) -> str:
-    return str(value) if value.bit_length() < 1024 else hex(value)  # str is quadratic, and limited
-
-
-def _day_or_instant(value: date | time) -> Value:
-    if not isinstance(value, datetime):
-        return value if isinstance(value, date) else value.isoformat()
-    if value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:  # within hours of year 1 or 9999
-        return value.isoformat()
-
-
-def _finite(number: str) -> float | str:
-    value = float(number)
-    return value if isfinite(value) else number

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from math import isfinite
 
 from firstlight.errors import DocumentError
+from firstlight.text.field_values import finite
 
 __all__ = ["read_json_mapping"]
 
@@ -78,9 +78,4 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
-def _finite(number: str) -> float | str:
-    value = float(number)
-    return value if isfinite(value) else number
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=str)
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=finite, parse_constant=str)

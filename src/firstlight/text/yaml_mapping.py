@@ -15,15 +15,14 @@ import yaml
 from yaml.reader import ReaderError
 
 from firstlight.errors import DocumentError
+from firstlight.text.field_values import INT64, MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["read_yaml_mapping"]
 
-_MAX_DEPTH = 32
 _MAX_NODES = 10_000  # after aliases: ten references to ten references to ten… are a bomb
-_INT64 = 1 << 63
 _MERGE = "<<"
 _TAG = "tag:yaml.org,2002:"
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # without libyaml, slower but equal
@@ -153,8 +152,8 @@ class _Reader:
             )
         if event.tag not in _CONTAINER_TAGS[type(value)]:
             self._refuse(event, f"the tag {event.tag!r} is not allowed: front matter holds plain values")
-        if len(self.stack) == _MAX_DEPTH:
-            self._refuse(event, f"the front matter is nested more than {_MAX_DEPTH} deep")
+        if len(self.stack) == MAX_DEPTH:
+            self._refuse(event, f"the front matter is nested more than {MAX_DEPTH} deep")
         self.stack.append(_Frame(value, event.anchor))
 
     def _close(self, event: Any) -> None:
@@ -217,7 +216,7 @@ def _number(loader: Any, text: str, tag: str) -> object:
         value = construct(yaml.ScalarNode(tag, text))
     except (ValueError, OverflowError):  # `0x_`, or more digits than Python converts
         return text
-    fits = isfinite(value) if isinstance(value, float) else -_INT64 <= value < _INT64
+    fits = isfinite(value) if isinstance(value, float) else -INT64 <= value < INT64
     return value if fits else text
 
 
