@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_folders_settings_narrow_its_files(tree: Docs, toml: str, expected: se
         ("# note\n[chunks]\nmin_token = 5", 3, "did you mean 'chunks.min_tokens'?"),
         ("[lexical]\nk1 = 99", 2, "from 0 to 10, not 99"),
         ("lexical.b = 1.5", 1, "from 0 to 1"),
-        ("[chunks]\noverlap = 1.5", 2, "from 0 to 0.5"),
+        ("[chunks]\noverlap = 1.5", 2, "from 0 to 0.49"),
         ("[chunks]\nmax_tokens = 0", 2, "from 16"),
         ('sources = ["../secrets"]', 1, "not below this folder"),
         ('sources = ["/etc"]', 1, "not below this folder"),
@@ -164,3 +165,61 @@ def test_an_untrusted_folder_cannot_send_its_state_elsewhere(docs: Docs, tmp_pat
     trust(docs.root)
     with docs.open() as corpus:
         assert corpus.state == tmp_path / "victim"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sources = {'[' * 5000}",
+        f"sources = {'{a=' * 5000}",
+        f"max_file_size = {'9' * 5000}",
+        f"max_file_size = '{'9' * 400} GB'",
+        "include = ['!']",
+        "exclude = ['[a']",
+        "include = ['# words']",
+        'state = "a\\u0000b"',
+        "[chunks]\noverlap = 0.5",
+    ],
+)
+def test_settings_that_no_parser_is_made_for_are_errors_that_name_the_file(docs: Docs, text: str) -> None:
+    docs.write("firstlight.toml", text)
+    with pytest.raises(ConfigError, match=r"firstlight\.toml"):
+        docs.open()
+
+
+def test_a_state_of_an_unknown_user_is_a_folder_of_that_name(docs: Docs) -> None:
+    docs.write("firstlight.toml", 'state = "~nobody-of-that-name/index"')
+    with docs.open() as corpus:
+        assert corpus.state == docs.root / "~nobody-of-that-name" / "index"
+
+
+def test_settings_in_a_pipe_a_folder_or_a_dump_are_not_read(docs: Docs, tmp_path: Path) -> None:
+    file = docs.root / "firstlight.toml"
+    (tmp_path / "dump").write_bytes(b"#" * (1 << 21))
+    for make in (
+        lambda: os.mkfifo(file),
+        lambda: file.symlink_to("/dev/zero"),
+        lambda: file.symlink_to(tmp_path / "dump"),
+    ):
+        make()
+        for use in (docs.open, lambda: trust(docs.root)):
+            with pytest.raises(ConfigError, match=r"firstlight\.toml.*(regular|larger)"):
+                use()
+        file.unlink()
+
+
+def test_a_trust_file_that_is_a_pipe_is_an_error(docs: Docs, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    os.mkfifo(tmp_path / "config" / "trusted.json")
+    docs.write("firstlight.toml", 'embedder = "openai:x"\n')
+    with pytest.raises(ConfigError, match=r"trusted\.json: cannot be read"):
+        docs.open()
+
+
+def test_included_patterns_take_linear_time_and_the_last_one_that_speaks_decides(docs: Docs) -> None:
+    name = "a" * 200 + ".md"
+    for path in (name, "docs/a.md", "docs/drafts/b.md", "docs/drafts/keep.md"):
+        docs.write(path, "words\n")
+    config = {"include": ["*a" * 40 + "b", "docs/", "!drafts/", "keep.md"]}
+    with docs.open(config=config) as corpus:
+        assert corpus.plan().added == ("docs/a.md", "docs/drafts/keep.md")

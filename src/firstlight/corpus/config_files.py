@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from firstlight.corpus.places import CONFIG_NAME, user_config_file
+from firstlight.corpus.places import CONFIG_NAME, read_small, user_config_file
 from firstlight.corpus.settings import PERSONAL, Source, parse_settings
 from firstlight.corpus.trust import is_trusted
 from firstlight.errors import ConfigError
@@ -81,13 +81,13 @@ def _leaves(root: str, state: str | None) -> bool:
     """Whether a state folder lies outside the content folder, where a file may not send it unasked."""
     if state is None:
         return False
-    real = os.path.realpath(Path(root) / Path(state).expanduser())
+    real = os.path.realpath(Path(root) / os.path.expanduser(state))  # noqa: PTH111  # leaves an unknown ~user
     return real != root and not real.startswith(f"{root.rstrip('/')}/")
 
 
 def _read(file: Path) -> Source | None:
     try:
-        data = file.read_bytes()
+        data = read_small(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -101,3 +101,7 @@ def _read(file: Path) -> Source | None:
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+)", str(error))
         raise ConfigError(f"is not TOML: {error}", path=str(file), line=int(at[1]) if at else None) from error
+    except RecursionError as error:
+        raise ConfigError("is nested too deep", path=str(file)) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ConfigError(f"has a value that cannot be read: {error}", path=str(file)) from error

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.text.files import DEFAULT_EXTENSIONS, walk
+from firstlight.text.gitignore import parse_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +49,17 @@ def _is_below(path: str, sources: Sequence[str]) -> bool:
 
 
 def _matching(files: Sequence[FileEntry], patterns: Sequence[str]) -> list[FileEntry]:
-    import pathspec  # noqa: PLC0415  # slow to import, and few folders narrow their files
+    """Return the files of which the last pattern that speaks of them, or of a folder of theirs, says yes."""
+    wanted = parse_rules(patterns)
+    if wanted is None:
+        return []
+    of_folder = cache(partial(wanted.decide, folder=True))
 
-    wanted = pathspec.PathSpec.from_lines("gitignore", patterns)
-    return [entry for entry in files if wanted.match_file(entry.path)]
+    def is_wanted(path: str) -> bool:
+        verdict = wanted.decide(path)
+        while verdict is None and "/" in path:
+            path = path.rpartition("/")[0]
+            verdict = of_folder(path)
+        return verdict is True
+
+    return [entry for entry in files if is_wanted(entry.path)]

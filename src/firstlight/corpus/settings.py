@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from firstlight.errors import ConfigError
+from firstlight.text.gitignore import parse_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -113,11 +115,28 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(items)
 
 
+def _folder(value: Any) -> str:
+    folder = _string(value)
+    if "\0" in folder:
+        raise ValueError("no folder has a NUL in its name")
+    return folder
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    patterns = _strings(value)
+    for pattern in patterns:
+        if parse_rules([pattern]) is None:
+            raise ValueError(
+                f"'{pattern:.60}' matches nothing; patterns are those of .gitignore, as in 'docs/*.md'"
+            )
+    return patterns
+
+
 def _sources(value: Any) -> tuple[str, ...]:
     paths = tuple(path.replace("\\", "/").removeprefix("./").rstrip("/") for path in _strings(value))
     for path in paths:
         if path.startswith("/") or ".." in path.split("/"):
-            raise ValueError(f"'{path}' is not below this folder; open that folder itself")
+            raise ValueError(f"'{path:.60}' is not below this folder; open that folder itself")
     return tuple(path for path in paths if path not in ("", "."))
 
 
@@ -125,7 +144,7 @@ def _extensions(value: Any) -> tuple[str, ...]:
     items = _strings(value)
     for item in items:
         if not re.fullmatch(r"\.?\w[\w.+-]*", item):
-            raise ValueError(f"'{item}' is not a file extension such as '.rst'")
+            raise ValueError(f"'{item:.60}' is not a file extension such as '.rst'")
     return tuple(sorted({f".{item.lower().removeprefix('.')}" for item in items}))
 
 
@@ -133,7 +152,7 @@ def _bytes(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or match[2].lower() not in _UNITS or float(match[1]) <= 0:
+    if match is None or match[2].lower() not in _UNITS or not 0 < float(match[1]) < math.inf:
         raise ValueError('must be a size above zero, as in "10 MB" or 10000000')
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
@@ -143,21 +162,21 @@ def _encoding(value: Any) -> str:
         return codecs.lookup(_string(value)).name
     except LookupError:
         raise ValueError(
-            f"{value!r} is not an encoding that Python knows; try 'latin-1' or 'cp1252'"
+            f"{value!r:.60} is not an encoding that Python knows; try 'latin-1' or 'cp1252'"
         ) from None
 
 
 def _language(value: Any) -> str:
     code = _string(value).lower()
     if code != "auto" and not _LANGUAGE.fullmatch(code):
-        raise ValueError(f"{value!r} is neither 'auto' nor an ISO 639-1 code such as 'en'")
+        raise ValueError(f"{value!r:.60} is neither 'auto' nor an ISO 639-1 code such as 'en'")
     return code
 
 
 def _yes_or_no(value: Any) -> bool:
     if value is True or value is False:
         return value
-    raise ValueError(f"must be true or false, not {value!r}")
+    raise ValueError(f"must be true or false, not {value!r:.60}")
 
 
 def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], Any]:
@@ -165,7 +184,7 @@ def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], 
         kinds = (int,) if whole else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
             raise ValueError(
-                f"must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r}"
+                f"must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r:.60}"
             )
         return value if whole else float(value)
 
@@ -175,16 +194,16 @@ def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], 
 _TABLES = ("chunks", "lexical")
 SETTINGS: Mapping[str, Setting] = {
     "sources": Setting("sources", _sources),
-    "include": Setting("include", _strings),
-    "exclude": Setting("exclude", _strings),
+    "include": Setting("include", _patterns),
+    "exclude": Setting("exclude", _patterns),
     "extensions": Setting("extensions", _extensions),
     "max_file_size": Setting("max_file_size", _bytes),
     "encoding": Setting("encoding", _encoding),
     "language": Setting("language", _language),
-    "state": Setting("state", _string),
+    "state": Setting("state", _folder),
     "chunks.min_tokens": Setting("min_tokens", _number(1, 8000, whole=True)),
     "chunks.max_tokens": Setting("max_tokens", _number(16, 8000, whole=True)),
-    "chunks.overlap": Setting("overlap", _number(0, 0.5)),
+    "chunks.overlap": Setting("overlap", _number(0, 0.49)),
     "lexical.k1": Setting("k1", _number(0, 10)),
     "lexical.b": Setting("b", _number(0, 1)),
     "lexical.fts5": Setting("fts5", _yes_or_no),

@@ -38,7 +38,7 @@ def state_folder(root: str, named: str | Path | None, *, base: Path) -> Path:
     if named is None:
         key = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         return state_root() / f"{_safe(Path(root).name)}-{key}"
-    folder = Path(os.path.realpath(base / Path(named).expanduser()))
+    folder = Path(os.path.realpath(base / os.path.expanduser(named)))  # noqa: PTH111  # leaves ~unknown
     if folder == Path(root) or folder in Path(root).parents:
         raise ConfigError(
             f"{folder} holds the documents themselves; name a folder of its own, as in '.firstlight'",

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.places import CONFIG_NAME, user_config_file
+from firstlight.corpus.places import CONFIG_NAME, read_small, user_config_file
 from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def is_trusted(folder: str | Path, *, content: bytes | None = None) -> bool:
 
 def _digest(root: str) -> str | None:
     try:
-        return hashlib.sha256((Path(root) / CONFIG_NAME).read_bytes()).hexdigest()
+        return hashlib.sha256(read_small(Path(root) / CONFIG_NAME)).hexdigest()
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -68,10 +68,10 @@ def _file() -> Path:
 
 def _trusted() -> dict[str, str]:
     try:
-        held = json.loads(_file().read_bytes())
+        held = json.loads(read_small(_file()))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
             "cannot be read; delete it and trust the folders again", path=str(_file())
         ) from error
