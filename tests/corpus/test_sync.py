@@ -495,3 +495,17 @@ def test_the_same_text_in_a_new_place_is_a_copy_not_a_rename(corpus: Corpus, han
     shutil.copy(handbook.root / "about.md", handbook.root / "copy.md")
     assert corpus.plan().added == ("copy.md",)
     assert corpus.plan().renamed == ()
+
+
+def test_a_file_from_the_year_2500_is_indexed(docs: Docs) -> None:
+    for number, moment in enumerate((-(2**62), 2**63 + 10**9, 10**19)):
+        file = docs.write(f"{number}.md", f"words{number}\n")
+        try:
+            os.utime(file, ns=(moment, moment))
+        except OSError:
+            pytest.skip("the file system has no such dates")
+    with docs.open() as corpus:
+        assert corpus.sync().added == 3
+        assert corpus.sync().unchanged == 3
+        assert corpus.search("words2")[0].path == "2.md"
+        assert corpus.verify().ok

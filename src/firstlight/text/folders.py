@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from firstlight.text.gitignore import Rules, parse_rules
+from firstlight.text.read import modified_ns
 from firstlight.text.types import FileEntry, Skipped
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Finder:
     def _record(self, path: str, status: os.stat_result) -> bool:
         regular = stat.S_ISREG(status.st_mode)
         if regular and status.st_size <= self.max_bytes:
-            self.files.append(FileEntry(path, status.st_size, status.st_mtime_ns))
+            self.files.append(FileEntry(path, status.st_size, modified_ns(status)))
             return True
         over = f"{status.st_size:,} bytes, over the cap of {self.max_bytes:,} (max_bytes)"
         self.skipped.append(Skipped(path, over if regular else "not a regular file"))

@@ -15,11 +15,13 @@ from firstlight.errors import DocumentError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MAX_BYTES", "FileContent", "decode", "read_file"]
+__all__ = ["MAX_BYTES", "FileContent", "decode", "modified_ns", "read_file"]
 
 # Some 5 million words: books, specifications and exports fit; logs and dumps, which would fill an index
 # with what nobody asks for, do not. It also bounds what one hostile file can cost in memory.
 MAX_BYTES = 32 * 1024 * 1024
+
+_MOST_NS = 2**63 - 1
 
 # Longest first: the UTF-16 mark is how the UTF-32 one begins.
 _BOMS = (
@@ -84,6 +86,11 @@ def decode(data: bytes, *, encoding: str | None = None) -> str:
     return text.lstrip(_BOM) if text.startswith(_BOM) else text
 
 
+def modified_ns(status: os.stat_result) -> int:
+    """Return when a file was modified, within what 64 bits hold: file systems know the year 2500 too."""
+    return min(max(status.st_mtime_ns, -_MOST_NS), _MOST_NS)
+
+
 def read_file(root: str | Path, path: str, *, max_bytes: int = MAX_BYTES) -> FileContent:
     """Return the content of the regular file `path`, which must lie below `root` once links are followed.
 
@@ -115,7 +122,7 @@ def _read_once(root: str, path: str, max_bytes: int) -> FileContent | None:
         after = os.fstat(handle.fileno())
     if len(data) != after.st_size or _version(before) != _version(after):
         return None
-    return FileContent(path, data, hashlib.sha256(data).digest(), after.st_size, after.st_mtime_ns)
+    return FileContent(path, data, hashlib.sha256(data).digest(), after.st_size, modified_ns(after))
 
 
 def _open_below(root: str, path: str) -> int:
