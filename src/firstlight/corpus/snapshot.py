@@ -55,7 +55,7 @@ class Snapshot:
 
     def allowed(self, connection: sqlite3.Connection, where: Filter) -> Allowed:
         """Return what `where` lets through; FilterError where it asks about a field that no document has."""
-        from firstlight.rank.filters import canonical, check_fields, matches  # noqa: PLC0415
+        from firstlight.rank.filters import canonical, check_fields, predicate  # noqa: PLC0415
 
         key = canonical(where)
         with self._lock:
@@ -65,7 +65,8 @@ class Snapshot:
             if self.fields is None:
                 self.fields = read_fields(connection)
             check_fields(where, {name for fields in self.fields.values() for name in fields})
-            documents = [number for number, fields in self.fields.items() if matches(where, fields)]
+            passes = predicate(where)
+            documents = [number for number, fields in self.fields.items() if passes(fields)]
             made = Allowed(frozenset(documents), self._spread(documents))
             self._masks[key] = made
             if len(self._masks) > _MOST_MASKS:

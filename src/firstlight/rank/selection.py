@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from firstlight.rank.types import Candidate
 
-MOSTLY = 0.5  # more of its characters than this in one higher hit, and a passage says little that is new
+_MOSTLY = 0.5  # more of its characters than this in one higher hit, and a passage says little that is new
 
 
 def select(
@@ -50,5 +50,5 @@ def select(
 
 
 def _mostly_covered(candidate: Candidate, kept: Sequence[Candidate]) -> bool:
-    enough = MOSTLY * (candidate.end - candidate.start)
+    enough = _MOSTLY * (candidate.end - candidate.start)
     return any(min(candidate.end, hit.end) - max(candidate.start, hit.start) > enough for hit in kept)

@@ -88,8 +88,8 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def check_format(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the file's version; StoreError where it is not ours, or comes from the future."""
+def check_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise a StoreError where the file is not ours, or comes from the future."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID or version < 1:
@@ -102,7 +102,6 @@ def check_format(connection: sqlite3.Connection, path: Path) -> int:
             f"{path}: format {version} is newer than this firstlight knows ({VERSION}); upgrade firstlight, "
             "or name another folder with --state"
         )
-    return version
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:

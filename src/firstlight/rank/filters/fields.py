@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from firstlight.errors import FilterError
@@ -62,6 +61,8 @@ def _is_known(name: str, known: Collection[str]) -> bool:
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
+    import difflib  # noqa: PLC0415  # only where something is wrong
+
     by_lower = {other.lower(): other for other in sorted(known)}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f"unknown field {name!r}" + (f" (did you mean {by_lower[close[0]]!r}?)" if close else "")

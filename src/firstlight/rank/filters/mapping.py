@@ -8,7 +8,6 @@ or datetime, or a mapping of operators: `eq ne lt lte gt gte` with one value, `i
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -106,6 +105,8 @@ def _predicate(field: str, operator: object, operand: object, place: str) -> Fil
 
 
 def _unknown_operator(field: str, operator: object) -> str:
+    import difflib  # noqa: PLC0415  # only where something is wrong
+
     close = difflib.get_close_matches(str(operator), _OPERATORS, n=1)
     meant = f": did you mean {close[0]!r}?" if close else "."
     nested = f"a field inside a field is written {f'{field}.{operator}'!r}, a complement {{'not': {{…}}}}"
