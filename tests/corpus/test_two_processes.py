@@ -115,9 +115,7 @@ def test_a_sync_says_who_holds_the_lock_and_searches_do_not_wait(docs: Docs) -> 
         finally:
             holder.kill()
             holder.communicate()
-        began = time.monotonic()
-        assert corpus.sync(wait=10).added == 1
-        assert time.monotonic() - began < 9
+        assert corpus.sync(wait=0).added == 1  # the lock died with its process
 
 
 def test_a_second_sync_waits_for_the_first(docs: Docs, tmp_path: Path) -> None:
