@@ -88,3 +88,9 @@ def test_the_deepest_mapping_can_be_written_as_text_and_a_deeper_one_is_refused(
     for _ in range((MAX_NESTING - 1) // 2):
         alternating = {"not": {"or": [alternating, {"c": 3}]}}
     assert parse_filter(str(parse_filter(alternating))) == parse_filter(alternating)
+
+
+def test_an_instant_that_utc_has_no_date_for_is_refused() -> None:
+    early = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=5)))
+    with pytest.raises(FilterError, match=r"at seen\.lt: .*outside the years 1 to 9999"):
+        parse_filter({"seen": {"lt": early}})

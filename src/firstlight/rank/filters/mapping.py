@@ -134,7 +134,7 @@ def _literal(value: object, place: str) -> Literal:
                 raise _error(place, f"{value} compares with nothing; use a finite number")
             return Number(repr(float(value)))
         case datetime():
-            return _iso(value)
+            return _iso(value, place)
         case date():
             return value.isoformat()
         case None:
@@ -150,8 +150,11 @@ def _number(text: str, place: str) -> Number:
     return Number(text)
 
 
-def _iso(moment: datetime) -> str:
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+def _iso(moment: datetime, place: str) -> str:
+    try:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise _error(place, f"{moment} in UTC is outside the years 1 to 9999; use another date") from None
     return moment.isoformat().replace("+00:00", "Z")
 
 
