@@ -92,7 +92,7 @@ def test_headings_and_other_places_do_not_act_on_the_terminal_either() -> None:
 
 def test_other_places_of_the_same_text_are_named_up_to_three() -> None:
     hit = replace(HIT, also_in=("a.md", "b.md", "c.md", "d.md", "e.md"))
-    assert lines(hit)[-1] == "   also in a.md, b.md, c.md and 2 more"
+    assert lines(hit)[-1] == "   also in docs/a.md, docs/b.md, docs/c.md and 2 more"
 
 
 def test_a_stale_document_says_so() -> None:

@@ -183,7 +183,7 @@ def test_files_that_cannot_be_indexed_are_named_the_first_few_of_many(run: Run, 
     assert outcome.code == 0
     told = [line for line in outcome.err.splitlines() if line.startswith("not indexed: ")]
     assert len(told) == 3
-    assert told[0].startswith("not indexed: bad00.md: ")
+    assert told[0].startswith(f"not indexed: {docs}/bad00.md: ")
     assert f"and 10 more: firstlight status {docs}" in outcome.err
 
 

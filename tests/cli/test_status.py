@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from firstlight.corpus.types import Status
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from .conftest import Run
 
@@ -15,6 +19,15 @@ def test_before_the_first_sync_status_says_how_to_begin(run: Run, docs: Path, ho
     assert "synced      never" in outcome.out
     assert outcome.err == f"nothing is indexed yet: firstlight sync {docs}\n"
     assert not (home / "state").exists()
+
+
+def test_a_first_sync_that_was_interrupted_is_said_to_be_unfinished(
+    run: Run, docs: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("sync", docs)
+    half = Status(state=str(home), root=str(docs), documents=1, chunks=1, generation=1)
+    monkeypatch.setattr("firstlight.corpus.Corpus.status", lambda _: half)
+    assert run("status", docs).err == f"the first sync is not finished: firstlight sync {docs}\n"
 
 
 def test_status_says_what_is_indexed_and_where(run: Run, docs: Path, home: Path) -> None:

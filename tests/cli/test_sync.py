@@ -67,7 +67,7 @@ def test_a_bad_file_is_named_and_the_rest_goes_on(run: Run, docs: Path) -> None:
     outcome = run("sync", docs)
     assert outcome.code == 0
     assert outcome.out.startswith("2 added")
-    assert outcome.err.startswith("not indexed: bad.md: ")
+    assert outcome.err.startswith(f"not indexed: {docs}/bad.md: ")
 
 
 def test_names_of_files_cannot_act_on_a_terminal(run: Run, docs: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,7 @@ def summary(report: SyncReport) -> str:
 def tell_errors(errors: Sequence[FileError], *, folder: Path, most: int = _ERRORS_TOLD) -> None:
     """Name on stderr the files that could not be indexed, at most the first `most`."""
     for error in errors[:most]:
-        talk(f"not indexed: {error.path}: {error.reason}")
+        talk(f"not indexed: {os.path.normpath(folder / error.path)}: {error.reason}")
     if len(errors) > most:
         talk(f"and {len(errors) - most:,} more: firstlight status {folder}")
 

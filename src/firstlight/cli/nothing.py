@@ -22,7 +22,7 @@ def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
     from firstlight.lexical import parse_query
 
     status = corpus.status()
-    if status.synced is None:
+    if status.synced is None and not status.documents:
         return f"nothing to search: nothing of {corpus.root} is indexed yet; leave out --no-sync"
     if not status.documents:
         return f"nothing to search: {why_empty(corpus)}"

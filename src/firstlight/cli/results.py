@@ -54,7 +54,7 @@ def render_hit(
         marked=marks(hit.text, at, at + len(hit.snippet)),
     ):
         yield indent + line
-    for note in _notes(hit, explain=explain):
+    for note in _notes(hit, folder, explain=explain):
         yield indent + style.faint(printable(note))
 
 
@@ -81,10 +81,10 @@ def _is_cut(hit: Hit) -> bool:
     return hit.snippet.rstrip()[-1:] not in _ENDS and _BLOCK_ENDS.match(hit.text, at) is None
 
 
-def _notes(hit: Hit, *, explain: bool) -> Iterator[str]:
+def _notes(hit: Hit, folder: Path, *, explain: bool) -> Iterator[str]:
     if hit.also_in:
         more = len(hit.also_in) - _ALSO_NAMED
-        names = ", ".join(hit.also_in[:_ALSO_NAMED])
+        names = ", ".join(os.path.normpath(folder / path) for path in hit.also_in[:_ALSO_NAMED])
         yield f"also in {names}" + (f" and {more:,} more" if more > 0 else "")
     if explain:
         scores = {name: value for name, value in hit.scores.items() if not name.startswith("term:")}

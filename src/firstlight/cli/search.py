@@ -35,7 +35,8 @@ _LONGEST_QUERY = 10_000  # characters, as far as a question is read; what is lon
 @click.option("-k", "top_k", metavar="N", type=click.IntRange(1, _MOST_HITS), default=10, show_default=True,
               help="Show at most this many hits.")  # fmt: skip
 @click.option("--mode", type=click.Choice(["auto", "bm25", "hybrid", "vector"]), default="auto",
-              show_default=True, help="How to rank; auto is the best that the index can do now.")  # fmt: skip
+              show_default=True, help="How to rank; auto is the best that the index can do now. hybrid and "
+              "vector need an embedder, which is still to come.")  # fmt: skip
 @click.option("--where", metavar="FILTER", help="Search only documents whose fields match.")
 @click.option("--per-document", metavar="N", type=click.IntRange(1), default=3, show_default=True,
               help="Show at most this many hits of one document.")  # fmt: skip

@@ -44,7 +44,8 @@ def command(*, folder: Path, as_json: bool, state: Path | None) -> int:
     for error in status.errors:
         show(f"  {printable(f'{error.path}: {error.reason}')}")
     if status.synced is None:
-        talk(f"nothing is indexed yet: firstlight sync {folder}")
+        so_far = "the first sync is not finished" if status.documents else "nothing is indexed yet"
+        talk(f"{so_far}: firstlight sync {folder}")
     return 0
 
 
