@@ -122,6 +122,7 @@ def main(root: Path, kills: int, seed: int) -> None:
         assert now >= generation, (now, generation)
         generation = now
         syncs = sum(name == "synced" for name, _ in lines)
+    (root / "last.md").write_text("what a killed process left is swept by the next sync that writes\n")
     with Corpus.open(root) as corpus:
         corpus.sync()
         left = sorted(file.name for file in (corpus.state / "segments").iterdir())
