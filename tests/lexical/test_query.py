@@ -237,3 +237,10 @@ def test_a_very_long_question_is_read_for_a_while() -> None:
 def test_a_very_long_question_is_not_cut_within_a_word() -> None:
     for word in ("node", "drains", '"pool"'):
         assert len(parse_query(f"{word} " * 5000).terms) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"), [("v-if", "v if"), ("how to opt-out", "opt out"), ("a - b if", "b")]
+)
+def test_a_stop_word_within_a_hyphenated_word_is_looked_up(asked: str, kept: str) -> None:
+    assert [term.word for term in parse_query(asked).terms] == kept.split()

@@ -64,12 +64,19 @@ def _says_something(
     """Tell whether a word is worth looking up: no stop word, or a name (`The Who`, `IT`)."""
     word = text[slice(*span)]
     bare = _APOSTROPHE.split(word.casefold())[0]
-    if not any(is_stop_word(bare, code) for code in languages):
+    if not any(is_stop_word(bare, code) for code in languages) or _is_hyphenated(text, span):
         return True
     if span == words[0] or not word[0].isupper() or word in _NO_NAMES:
         return False
     capitalised = sum(text[start].isupper() for start, _ in words)
     return capitalised * 2 <= len(words)  # in A Title Like This a capital says nothing
+
+
+def _is_hyphenated(text: str, span: tuple[int, int]) -> bool:
+    """Tell whether a word is part of another: the `if` of `v-if`."""
+    start, end = span
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    return (before[1:] == "-" and before[0].isalnum()) or (after[:1] == "-" and after[1:].isalnum())
 
 
 def _terms(text: str, found: Iterable[tuple[int, int]], languages: Sequence[str]) -> tuple[QueryTerm, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.characters import classify, code_points
-from firstlight.lexical.kernels import HashTable, SpanHasher, expand, is_pair, word_spans
+from firstlight.lexical.hashing import HashTable, SpanHasher
+from firstlight.lexical.kernels import expand, is_pair, word_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
