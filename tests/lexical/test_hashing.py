@@ -70,13 +70,3 @@ def test_many_short_words_do_not_collide() -> None:
     edges = np.flatnonzero(codes == ord(" "))
     starts, ends = np.concatenate([[0], edges + 1]), np.append(edges, len(codes))
     assert len(np.unique(hasher(2).hash(codes, starts, ends))) == len(starts)
-
-
-tokens = st.lists(
-    st.tuples(
-        st.integers(0, 5) | st.just(2**31 - 1),
-        st.integers(0, 4) | st.just(2**24 - 1),
-        st.sampled_from([1, 2, 3, 255]),
-    ),
-    max_size=60,
-)

@@ -19,6 +19,16 @@ from firstlight.lexical.kernels import (
 scores = st.lists(st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 7.0]) | st.floats(0, 9), max_size=300)
 
 
+tokens = st.lists(
+    st.tuples(
+        st.integers(0, 5) | st.just(2**31 - 1),
+        st.integers(0, 4) | st.just(2**24 - 1),
+        st.sampled_from([1, 2, 3, 255]),
+    ),
+    max_size=60,
+)
+
+
 @given(tokens)
 def test_counting_terms_adds_the_weights_of_each_term_in_each_chunk(
     found: list[tuple[int, int, int]],
