@@ -9,6 +9,7 @@ import pytest
 
 from firstlight import Corpus
 from firstlight.errors import StoreError
+from firstlight.lexical import Segment
 from firstlight.store import database as database_module
 from firstlight.store import schema
 
@@ -162,3 +163,68 @@ def test_a_half_made_database_of_a_killed_process_is_no_hindrance(docs: Docs) ->
         (corpus.state / "corpus.db.new-wal").write_bytes(b"half")
         assert corpus.sync().added == 1
         assert Corpus.open(docs.root).search("words")[0].path == "a.md"
+
+
+def test_damage_that_a_search_trips_over_is_an_error_with_the_way_out(docs: Docs) -> None:
+    for number in range(9):
+        docs.write(f"{number}.md", f"---\nlevel: {number}\n---\n# Page\n\nwords of secret{number}\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        before = [hit.to_dict() for hit in corpus.search("words", where="level > 2")]
+        connection = sqlite3.connect(corpus.state / "corpus.db")
+        for number, segment in connection.execute("SELECT id, data FROM segments").fetchall():
+            postings = Segment.from_buffer(segment).chunks.tobytes()
+            broken = segment.replace(postings, b"\xff" * len(postings))
+            connection.execute("UPDATE segments SET data = ? WHERE id = ?", (broken, number))
+        connection.execute("UPDATE chunks SET headings = '[' WHERE text LIKE '%secret1%'")
+        connection.execute("UPDATE documents SET payload = '{' WHERE path = '2.md'")
+        connection.execute("UPDATE chunks SET text = CAST(x'ff' || text AS TEXT) WHERE text LIKE '%secret3%'")
+        connection.commit()
+        connection.close()
+    with docs.open() as corpus:
+        for where in (None, "level > 2"):
+            with pytest.raises(StoreError, match=r"corpus\.db: damaged.*verify --repair") as caught:
+                corpus.search("words", where=where)
+            assert "secret" not in str(caught.value)
+        assert corpus.verify(repair=True).ok
+        assert [hit.to_dict() for hit in corpus.search("words", where="level > 2")] == before
+
+
+def test_a_text_that_cannot_be_decoded_is_not_told_to_the_log(docs: Docs) -> None:
+    docs.write("a.md", "words of a secret\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        connection = sqlite3.connect(corpus.state / "corpus.db")
+        connection.execute("UPDATE chunks SET text = CAST(x'ff' || text AS TEXT)")
+        connection.commit()
+        connection.close()
+        with pytest.raises(StoreError, match=r"a text is not UTF-8.*verify --repair") as caught:
+            corpus.search("words")
+        assert "secret" not in str(caught.value)
+
+
+def test_a_surprise_over_a_sound_index_stays_what_it_is(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from firstlight.corpus import corpus as corpus_module
+
+    def fail(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(corpus_module, "answer", fail)
+    with pytest.raises(KeyError, match="a bug"):
+        corpus.search("drain")
+
+
+def test_a_format_of_the_past_says_how_to_go_on(docs: Docs) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        connection = sqlite3.connect(corpus.state / "corpus.db")
+        connection.execute("PRAGMA user_version = 1")
+        connection.close()
+    with docs.open() as corpus:
+        with pytest.raises(StoreError, match=r"earlier firstlight.*--rebuild"):
+            corpus.search("words")
+        assert corpus.sync(rebuild=True).added == 1
+        assert corpus.search("words")

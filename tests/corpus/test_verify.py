@@ -71,7 +71,47 @@ DAMAGES = {
     ),
     "a heading was changed": (
         "UPDATE chunks SET headings = '[\"Other\"]' WHERE text LIKE '%unique7%'",
-        {"different": [("posting", "7.md")]},
+        {"different": [("rows", "7.md"), ("posting", "7.md")]},
+    ),
+    "headings are no JSON": (
+        "UPDATE chunks SET headings = '[\"Oth' WHERE text LIKE '%unique7%'",
+        {"different": [("rows", "7.md")]},
+    ),
+    "fields are no JSON": (
+        "UPDATE documents SET payload = '{\"tags' WHERE path = '7.md'",
+        {"different": [("rows", "7.md")]},
+    ),
+    "a field was changed": (
+        'UPDATE documents SET payload = \'{"tags":["t7"],"area":"x"}\' WHERE path = \'7.md\'',
+        {"different": [("rows", "7.md")]},
+    ),
+    "a folder was changed": (
+        "UPDATE documents SET path = 'x/7.md' WHERE path = '7.md'",
+        {"different": [("rows", "x/7.md")]},
+    ),
+    "an offset was changed": (
+        "UPDATE chunks SET start = start + 1 WHERE text LIKE '%unique7%'",
+        {"different": [("rows", "7.md")]},
+    ),
+    "a line was changed": (
+        "UPDATE chunks SET line_start = 'x' WHERE text LIKE '%unique7%'",
+        {"different": [("rows", "7.md")]},
+    ),
+    "a text is not UTF-8": (
+        "UPDATE chunks SET text = CAST(x'ff' || text AS TEXT) WHERE text LIKE '%unique7%'",
+        {"different": [("chunk", "7.md"), ("posting", "7.md")]},
+    ),
+    "a path is not text": (
+        "UPDATE documents SET path = x'00ff' WHERE path = '7.md'",
+        {"different": [("rows", "b'\\x00\\xff'")]},
+    ),
+    "the order of segments was changed": (
+        "UPDATE segments SET first_chunk = 99 WHERE id = 1",
+        {"missing": [("posting", f"{number}.md") for number in range(4)], "different": [("segment", "")]},
+    ),
+    "the index does not know itself": (
+        "DELETE FROM meta WHERE key = 'generation'",
+        {"different": [("database", "")]},
     ),
     "a segment is lost": (
         "DELETE FROM segments WHERE id = 1",

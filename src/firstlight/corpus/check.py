@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,13 +15,15 @@ from firstlight.corpus.prepare import content_hash, tags_of
 from firstlight.corpus.types import Finding
 from firstlight.errors import StoreError
 from firstlight.lexical import Indexable, build_segment, merge_segments
+from firstlight.store.checksums import checksum
+from firstlight.store.documents import DocumentRow
 from firstlight.store.payload import load_payload
 from firstlight.store.segments import read_parts, read_sizes
 from firstlight.text.titles import file_stem
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -36,6 +41,16 @@ class Fault(NamedTuple):
     finding: Finding
 
 
+@contextmanager
+def lenient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read texts that are not UTF-8 any more as something else, which their checksum tells."""
+    connection.text_factory = lambda data: data.decode(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        connection.text_factory = str
+
+
 def check_database(connection: sqlite3.Connection) -> Iterator[Fault]:
     """Let SQLite check its file."""
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
@@ -49,13 +64,17 @@ def check_rows(connection: sqlite3.Connection) -> Iterator[Fault]:
         "SELECT d.id, d.path, d.chunks, count(c.id), coalesce(max(c.position) + 1, 0) FROM documents d "
         "LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id"
     )
+    incomplete = set()
     for number, path, expected, found, highest in rows:
+        if found == expected == highest:
+            continue
+        incomplete.add(number)
         if found < expected:
             reason = f"has {found} of {expected} chunks"
-            yield Fault("missing", Finding("document", str(number), path, reason))
-        elif found > expected or highest != expected:
+            yield Fault("missing", Finding("document", str(number), str(path), reason))
+        else:
             reason = f"has {found} chunks up to {highest}, not {expected}"
-            yield Fault("different", Finding("document", str(number), path, reason))
+            yield Fault("different", Finding("document", str(number), str(path), reason))
     orphans = connection.execute("SELECT id FROM chunks WHERE document NOT IN (SELECT id FROM documents)")
     for (number,) in orphans:
         yield Fault("orphaned", Finding("chunk", str(number), "", "its document is gone"))
@@ -63,21 +82,39 @@ def check_rows(connection: sqlite3.Connection) -> Iterator[Fault]:
         "SELECT c.id, d.path, c.content_hash, c.text FROM chunks c JOIN documents d ON d.id = c.document"
     )
     for number, path, expected, text in texts:
-        if content_hash(text) != expected:
+        if content_hash(str(text)) != expected:
             yield Fault(
-                "different", Finding("chunk", str(number), path, "its text is not what its hash says")
+                "different", Finding("chunk", str(number), str(path), "its text is not what its hash says")
             )
+    yield from _check_checksums(connection, incomplete)
+
+
+def _check_checksums(connection: sqlite3.Connection, incomplete: Collection[int]) -> Iterator[Fault]:
+    """Compare the rows of each complete document with the checksum that they were written with."""
+    chunks = connection.execute(
+        'SELECT id, document, position, start, "end", line_start, line_end, content_hash, headings '
+        "FROM chunks WHERE document IN (SELECT id FROM documents) ORDER BY document, position"
+    )
+    grouped = groupby(chunks, key=itemgetter(1))
+    owner, rows = next(grouped, (None, iter(())))
+    for document in map(DocumentRow._make, connection.execute("SELECT * FROM documents ORDER BY id")):
+        mine = rows if owner == document.id else ()
+        if document.id not in incomplete and checksum(document, mine) != document.checksum:
+            reason = "its rows are not as they were written"
+            yield Fault("different", Finding("rows", str(document.id), str(document.path), reason))
+        if owner == document.id:
+            owner, rows = next(grouped, (None, iter(())))
 
 
 def check_postings(connection: sqlite3.Connection, folder: Path) -> Iterator[Fault]:
     """Compare the segments with the chunks: each in exactly one, under its document, with its own words."""
     owners: dict[int, int] = dict(connection.execute("SELECT id, document FROM chunks"))
-    paths: dict[int, str] = dict(connection.execute("SELECT id, path FROM documents"))
+    paths = {number: str(path) for number, path in connection.execute("SELECT id, path FROM documents")}
     unseen = dict(owners)
     for size in read_sizes(connection):
         try:
             (part,) = read_parts(connection, folder, only=[size.id], check=True)
-        except StoreError as error:
+        except (StoreError, TypeError, ValueError) as error:
             yield Fault("different", Finding("segment", str(size.id), "", str(error)))
             continue
         alive = _alive(part)
@@ -98,17 +135,22 @@ def check_postings(connection: sqlite3.Connection, folder: Path) -> Iterator[Fau
 
 
 def read_indexables(connection: sqlite3.Connection, first: int, last: int) -> dict[int, Indexable]:
-    """Return what is indexed of the chunks whose ids lie from `first` to `last`, by id."""
+    """Return what is indexed of the chunks whose ids lie from `first` to `last`, by id.
+
+    Chunks whose rows cannot be read are left out; their checksum tells on them.
+    """
     rows = connection.execute(
         "SELECT c.id, c.text, c.headings, d.path, d.title, d.language, d.payload FROM chunks c "
         "JOIN documents d ON d.id = c.document WHERE c.id BETWEEN ? AND ? ORDER BY c.id",
         (first, last),
     )
     tags = cache(lambda payload: tags_of(load_payload(payload)))  # chunks of one document ask for the same
-    return {
-        number: Indexable(text, title, tuple(json.loads(headings)), file_stem(path), tags(payload), language)
-        for number, text, headings, path, title, language, payload in rows
-    }
+    items = {}
+    for number, text, headings, path, title, language, payload in rows:
+        with suppress(AttributeError, TypeError, ValueError):
+            outline = tuple(json.loads(headings))
+            items[number] = Indexable(text, title, outline, file_stem(path), tags(payload), language)
+    return items
 
 
 def _alive(part: Part) -> NDArray[np.bool_]:

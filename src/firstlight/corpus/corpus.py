@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from firstlight.corpus.config import load_config
+from firstlight.corpus.damage import damage_told
 from firstlight.corpus.search import NOTHING_YET, Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import Snapshots
@@ -103,7 +104,8 @@ class Corpus:
             DocumentError: The folder itself is gone or cannot be read.
             StoreError: The index cannot be read.
         """
-        return survey(self._site).to_plan()
+        with damage_told(self._site):
+            return survey(self._site).to_plan()
 
     def sync(
         self,
@@ -131,7 +133,8 @@ class Corpus:
         """
         if embed:
             raise ConfigError("nothing can be embedded: there is no embedder", key="embed")
-        return sync(self._site, wait=wait, progress=progress, rebuild=rebuild, confirm=confirm)
+        with damage_told(self._site):
+            return sync(self._site, wait=wait, progress=progress, rebuild=rebuild, confirm=confirm)
 
     def search(
         self,
@@ -163,7 +166,9 @@ class Corpus:
             ValueError: `top_k` or `per_document` is below 1.
         """
         _check_query(query, mode, top_k, per_document)
-        return self._answer(Question(query, top_k, _parse(where), per_document, explain))
+        question = Question(query, top_k, _parse(where), per_document, explain)
+        with damage_told(self._site):
+            return self._answer(question)
 
     def _answer(self, question: Question) -> Results:
         database = self._site.database
@@ -184,7 +189,8 @@ class Corpus:
         """Return the state of the index; cheap."""
         from firstlight.corpus.status import status  # noqa: PLC0415  # a search needs none of it
 
-        return status(self._site)
+        with damage_told(self._site):
+            return status(self._site)
 
     def verify(self, *, repair: bool = False, wait: float = WAIT_SECONDS) -> VerifyReport:
         """Prove that manifest, chunks and postings agree, id by id.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from firstlight.lexical import Indexable, detect_language
+from firstlight.store.checksums import checksum
 from firstlight.store.documents import ChunkRow, DocumentRow
 from firstlight.store.payload import dump_payload
 from firstlight.text.document import chunk_document, parse_content
@@ -38,19 +39,7 @@ class Prepared:
     def rows(self, recipe: str, document: int, first_chunk: int) -> tuple[DocumentRow, list[ChunkRow]]:
         """Return its rows, the chunks numbered from `first_chunk`."""
         content = self.content
-        row = DocumentRow(
-            document,
-            content.path,
-            content.size,
-            content.mtime_ns,
-            content.digest,
-            recipe,
-            self.language,
-            len(self.chunks),
-            self.document.title,
-            dump_payload(self.document.fields),
-        )
-        return row, [
+        chunks = [
             ChunkRow(
                 first_chunk + chunk.index,
                 document,
@@ -65,6 +54,19 @@ class Prepared:
             )
             for chunk in self.chunks
         ]
+        row = DocumentRow(
+            document,
+            content.path,
+            content.size,
+            content.mtime_ns,
+            content.digest,
+            recipe,
+            self.language,
+            len(self.chunks),
+            self.document.title,
+            dump_payload(self.document.fields),
+        )
+        return row._replace(checksum=checksum(row, chunks)), chunks
 
     def indexables(self) -> list[Indexable]:
         """Return what is indexed of its chunks."""

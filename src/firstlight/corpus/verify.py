@@ -13,6 +13,7 @@ from firstlight.corpus.check import (
     check_database,
     check_postings,
     check_rows,
+    lenient,
     read_indexables,
 )
 from firstlight.corpus.merge import merge_due
@@ -24,7 +25,7 @@ from firstlight.lexical import build_segment
 from firstlight.store.database import remove
 from firstlight.store.documents import count_documents
 from firstlight.store.lock import writer_lock
-from firstlight.store.meta import raise_generation
+from firstlight.store.meta import raise_generation, read_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import delete_segments, insert_segment, read_sizes, store_segment
 
@@ -62,10 +63,11 @@ class _Checked(NamedTuple):
 
 def _check(site: Site) -> _Checked:
     try:
-        with site.database.read() as connection:
+        with site.database.read() as connection, lenient(connection):
             broken = list(check_database(connection))
             if broken:
                 return _Checked(broken, 0, 0)
+            read_meta(connection)
             faults = [*check_rows(connection), *check_postings(connection, site.state)]
             return _Checked(faults, *count_documents(connection))
     except NotOursError as error:
@@ -84,10 +86,10 @@ def _report(found: _Checked, began: float, *, left: _Checked | None = None) -> V
 
 
 def _repair(site: Site, faults: list[Fault]) -> None:
-    kinds = {fault.finding.what for fault in faults}
-    if "database" in kinds:
+    if any(fault.finding.what == "database" for fault in faults):
         _mend_or_replace(site)
-    else:
+        faults = _check(site).faults  # what SQLite could not save may be rows of ours
+    if faults:
         _mark(site, faults)
         rebuild_segments(site)
     carry_out(site, survey(site))
@@ -98,6 +100,7 @@ def _mend_or_replace(site: Site) -> None:
     try:
         site.database.mend()
         with site.database.read() as connection:
+            read_meta(connection)
             sound = not list(check_database(connection))
     except StoreError:
         sound = False
@@ -107,14 +110,19 @@ def _mend_or_replace(site: Site) -> None:
 
 
 def _mark(site: Site, faults: list[Fault]) -> None:
-    """Have the next sync make the documents of doubtful rows anew, and forget chunks that belong to none.
+    """Have the next sync make the documents of doubtful rows anew, and forget what belongs to none.
 
-    Where postings and rows disagree, either may be wrong; where postings are only lost, the rows are enough.
+    Rows that are not as they were written are forgotten: nothing that they say can be relied upon, not even
+    the path. Where postings and rows disagree, either may be wrong; where postings are only lost, the rows
+    are enough.
     """
     paths = {
         finding.path for kind, finding in faults if finding.what not in _FROM_ROWS or kind == "different"
     }
+    damaged = [(int(finding.id),) for _, finding in faults if finding.what == "rows"]
     with site.database.write() as connection:
+        connection.executemany("DELETE FROM documents WHERE id = ?", damaged)
+        connection.execute("DELETE FROM errors")
         connection.executemany("UPDATE documents SET recipe = '' WHERE path = ?", ((each,) for each in paths))
         connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents)")
 
@@ -134,7 +142,7 @@ def rebuild_segments(site: Site) -> None:
 
 
 def _built(site: Site, chunks: list[tuple[int, int]]) -> Stored:
-    with site.database.read() as connection:
+    with site.database.read() as connection, lenient(connection):
         items = read_indexables(connection, chunks[0][0], chunks[-1][0])
     segment = build_segment([number for number, _ in chunks], [items[number] for number, _ in chunks])
     return store_segment(site.state, segment, np.array([document for _, document in chunks], np.int64))

@@ -204,6 +204,7 @@ class _Run:
 def _is_sound(site: Site) -> bool:
     try:
         with site.database.read() as connection:
+            read_meta(connection)
             return [row[0] for row in connection.execute("PRAGMA quick_check(1)")] == ["ok"]
     except NotOursError:
         return False

@@ -184,7 +184,9 @@ def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
         return NotOursError(
             f"{path}: damaged ({error}); `firstlight sync --rebuild` makes it anew from the files"
         )
-    return StoreError(f"{path}: {error}; `firstlight verify --repair` finds what is wrong with it")
+    # Of a text that it cannot decode, the message would go on with the text itself.
+    reason = "a text is not UTF-8" if str(error).startswith("Could not decode") else error
+    return StoreError(f"{path}: {reason}; `firstlight verify --repair` finds what is wrong with it")
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:

@@ -57,6 +57,7 @@ class DocumentRow(NamedTuple):
     chunks: int
     title: str
     payload: str
+    checksum: int = 0
 
 
 class ChunkRow(NamedTuple):
@@ -151,7 +152,7 @@ def insert_documents(
     connection: sqlite3.Connection, documents: Iterable[DocumentRow], chunks: Iterable[ChunkRow]
 ) -> None:
     """Add documents, and their chunks."""
-    connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", documents)
+    connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", documents)
     connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.store.schema import NotOursError
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -27,9 +29,16 @@ class Meta(NamedTuple):
 
 
 def read_meta(connection: sqlite3.Connection) -> Meta:
-    """Return the facts."""
+    """Return the facts.
+
+    Raises:
+        NotOursError: They are damaged.
+    """
     held = dict(connection.execute("SELECT key, value FROM meta"))
-    return Meta(**{name: held[name] for name in Meta._fields if name in held})
+    meta = Meta._make(held.get(name) for name in Meta._fields)
+    if [type(value) for value in meta] != [str, str, int, int, int]:
+        raise NotOursError("the index does not know itself; `firstlight sync --rebuild` makes it anew")
+    return meta
 
 
 def write_meta(connection: sqlite3.Connection, **facts: str | int) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x66697273  # "firs": tells our file from any other SQLite file
-VERSION = 1
+VERSION = 2
 
 # The text of a chunk stands last in its row, so that everything else is read without touching the overflow
 # pages that hold it.
@@ -37,7 +37,8 @@ CREATE TABLE documents (
     language TEXT NOT NULL,
     chunks INTEGER NOT NULL,
     title TEXT NOT NULL,
-    payload TEXT NOT NULL
+    payload TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX documents_language ON documents (language);
 
@@ -101,6 +102,10 @@ def check_format(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             f"{path}: format {version} is newer than this firstlight knows ({VERSION}); upgrade firstlight, "
             "or name another folder with --state"
+        )
+    if any(step not in MIGRATIONS for step in range(version, VERSION)):
+        raise NotOursError(
+            f"{path}: format {version} is of an earlier firstlight; `firstlight sync --rebuild` makes it anew"
         )
 
 

@@ -165,12 +165,12 @@ def sweep_files(connection: sqlite3.Connection, folder: Path) -> None:
 def _read_segment(
     connection: sqlite3.Connection, folder: Path, number: int, *, check: bool
 ) -> tuple[Segment, NDArray[np.int64]]:
-    chunks, owners, file, data = connection.execute(
-        "SELECT chunks, documents, file, data FROM segments WHERE id = ?", (number,)
+    first, chunks, owners, file, data = connection.execute(
+        "SELECT first_chunk, chunks, documents, file, data FROM segments WHERE id = ?", (number,)
     ).fetchone()
     if len(owners) == 8 * chunks and (data is not None or _NAME.fullmatch(str(file))):
         segment = Segment.from_buffer(_mapped(folder / FOLDER / file) if data is None else data, check=check)
-        if len(segment) == chunks:
+        if len(segment) == chunks and segment.ids[:1] == first:
             return segment, np.frombuffer(owners, "<i8")
     raise StoreError(f"{folder}: segment {number} is damaged; `firstlight verify --repair` makes it anew")
 
