@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from firstlight.rank import Candidate, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 def candidate(chunk: int, document: int, start: int, end: int, text: str = "") -> Candidate:
@@ -59,6 +59,36 @@ def test_what_is_kept_is_worth_showing_and_what_is_dropped_is_not(
     assert cap is None or all(count <= cap for count in Counter(one.document for one in kept).values())
 
 
+@given(ranked, st.integers(1, 12), st.integers(0, 12), caps, st.sets(st.integers(0, 29)))
+def test_the_first_of_many_are_the_many_s_first_whatever_adds_nothing(
+    ranking: list[Candidate], k: int, more: int, cap: int | None, stale: set[int]
+) -> None:
+    def adds(one: Candidate, spans: Sequence[tuple[int, int]]) -> bool:
+        return one.chunk not in stale or sum(end - start for start, end in spans) % 2 == 0
+
+    few = select(ranking, top_k=k, per_document=cap, adds=adds)
+    assert few == select(ranking, top_k=k + more, per_document=cap, adds=adds)[:k]
+
+
+@given(ranked, caps)
+def test_only_what_overlaps_kept_ones_of_its_document_is_asked_about(
+    ranking: list[Candidate], cap: int | None
+) -> None:
+    asked: dict[int, Sequence[tuple[int, int]]] = {}
+
+    def adds(one: Candidate, spans: Sequence[tuple[int, int]]) -> bool:
+        asked[one.chunk] = spans
+        return False
+
+    kept = select(ranking, top_k=99, per_document=cap, adds=adds)
+    assert not any(one.chunk in asked for one in kept)
+    for chunk, spans in asked.items():
+        one = ranking[chunk]
+        higher = [hit for hit in kept if hit.chunk < chunk and hit.document == one.document]
+        overlapping = [hit for hit in higher if {*range(hit.start, hit.end)} & {*range(one.start, one.end)}]
+        assert spans == [(hit.start, hit.end) for hit in overlapping] != []
+
+
 def test_no_candidate_is_read_after_the_last_that_is_kept() -> None:
     read: list[int] = []
 
@@ -95,4 +125,4 @@ def test_the_same_text_is_one_hit_unless_its_twin_was_not_shown() -> None:
 @pytest.mark.parametrize("options", [{"top_k": 0}, {"top_k": -1}, {"top_k": 1, "per_document": 0}])
 def test_a_bound_below_one_is_refused(options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be 1 or more"):
-        select([], **options)
+        select([], **options)  # type: ignore[arg-type]

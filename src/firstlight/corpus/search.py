@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from firstlight.corpus.novelty import Novelty
 from firstlight.lexical import contains_phrases, parse_query
 from firstlight.rank.selection import select
 from firstlight.rank.snippets import snippet
@@ -93,13 +94,14 @@ def _ranked(
     """Return the candidates to show. Ranks deeper until there are enough, or no more."""
     depth = max(DEPTH, 4 * question.top_k)
     verified: dict[int, bool] = {}
+    adds = Novelty(connection, snapshot.index, query)
     while True:
         ranked = snapshot.index.search(query, depth=depth, masks=masks)
         scores = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
         candidates: Iterable[Candidate] = _in_order(connection, scores)
         if query.phrases:
             candidates = _with_phrases(connection, candidates, query, verified)
-        kept = select(candidates, top_k=question.top_k, per_document=question.per_document)
+        kept = select(candidates, top_k=question.top_k, per_document=question.per_document, adds=adds)
         if len(kept) >= question.top_k or len(scores) < depth:
             return kept
         depth *= 2
