@@ -86,3 +86,17 @@ def test_offsets_count_from_the_beginning_of_the_text() -> None:
 
 def test_lone_surrogates_are_text() -> None:
     assert [block.text for block in blocks("# a\ud800b\n")] == ["a\ufffdb"]
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ("## Slots {#slots}\n", "Slots"),
+        ("Slots *and* `v-slot` {#slots-and .wide}\n---\n", "Slots and v-slot"),
+        ("## {#if}\n", "{#if}"),
+        ("## The `{#if}`\n", "The {#if}"),
+        ("## The {#if ...} block\n", "The {#if ...} block"),
+    ],
+)
+def test_an_explicit_anchor_is_no_part_of_a_heading(source: str, label: str) -> None:
+    assert [block.text for block in blocks(source)] == [label]

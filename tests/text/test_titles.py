@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
         ("# A\n", "A"),
         ("text\n\n   #  A  ##  \n", "A"),
         ("## B\n\n# A", "A"),
+        ("## B {#b}\n\n### C\n", "B"),
+        ("\n\n   ###  B  ##\ntext\n", "B"),
+        ("<!-- Old\n# headings -->\n\n<a id='b'></a>\n\n## B\n", "B"),
+        ("B\n---\n\ntext\n", "B"),
+        ("\r\n## B\r\n", "B"),
+        ("- B\n---\n", ""),
+        ("text\n\n## B\n", ""),
+        ("    ## code\n", ""),
+        ("<!-- ## B", ""),
+        ("# {#if}\n", "{#if}"),
         ("A\n===\n", "A"),
         ("text\n\nA\nb\n=\n", "A b"),
         ("#\n\n# A\n", "A"),
@@ -48,7 +59,7 @@ if TYPE_CHECKING:
         ("# A " + " " * 300_000 + "#\n", "A"),
     ],
 )
-def test_the_first_heading_of_level_one(body: str, heading: str) -> None:
+def test_the_first_heading_of_level_one_or_the_one_that_a_text_begins_with(body: str, heading: str) -> None:
     assert first_heading(body) == heading
 
 
@@ -68,6 +79,9 @@ def test_the_first_heading_of_level_one(body: str, heading: str) -> None:
             "```\n```\n" * 50_000,
             "``` `\n" * 50_000,
             "#\n" * 100_000,
+            "x" * 300_000 + "\n-",
+            "<a " * 100_000,
+            "<a></a>\n<!-- " * 50_000,
         ),
     ],
 )
@@ -107,11 +121,17 @@ def test_a_title_is_one_bounded_line(field: str, heading: str) -> None:
     assert len(title.splitlines()) == 1
 
 
+_INVISIBLE = re.compile(r"\A(?:\s*\n|<!--.*?-->|<a\b[^<>]*></a>)+", re.DOTALL)
+
+
 def oracle(body: str) -> str:
     tokens = MarkdownIt("commonmark").parse(body)
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h1" and opening.level == 0 and inline.content:
             return first_heading(f"# {inline.content}".replace("\n", " "))
+    tokens = MarkdownIt("commonmark").parse(_INVISIBLE.sub("", body))
+    if [token.type for token in tokens[:1]] == ["heading_open"]:
+        return first_heading(f"# {tokens[1].content}".replace("\n", " "))
     return ""
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from firstlight.store.database import Database
     from firstlight.store.meta import Meta
 
-# Raised with every change of what a document's chunks are; documents are then cut anew by the next sync.
-CHUNKER_VERSION = 1
+# Raised with every change of what a document's title and chunks are; documents are then cut anew by the next sync.
+CHUNKER_VERSION = 2
 
 
 class Site(NamedTuple):

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from firstlight.text.layout import encode, points
+from firstlight.text.titles import without_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ class Block:
         end: The offset after its last line, that line's end included.
         depth: How many containers it is in.
         level: Of a heading, 1 to 6; else 0.
-        text: Of a heading, its text without markup, at most 200 characters; else empty.
+        text: Of a heading, its text without markup and explicit anchor, at most 200 characters; else empty.
     """
 
     kind: str
@@ -162,13 +163,17 @@ def _parser() -> Any:  # pyromark is imported when the first document is parsed
 def _label(events: Iterator[tuple[Any, dict[str, int]]]) -> str:
     """Read the events of a heading up to its end; return its text without markup."""
     parts: list[str] = []
+    ends_in_code = False
     for event, _ in events:
         if type(event) is str:
             parts.append(" ")
         elif "Text" in event:
             parts.append(event["Text"])
+            ends_in_code = False
         elif "Code" in event:
             parts.append(event["Code"])
+            ends_in_code = True
         elif type(event.get("End")) is dict and "Heading" in event["End"]:
             break
-    return " ".join("".join(parts).split())[:_HEADING_CHARACTERS]
+    text = " ".join("".join(parts).split())
+    return (text if ends_in_code else without_anchor(text))[:_HEADING_CHARACTERS]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from firstlight.text.types import Value
 
-__all__ = ["MAX_TITLE", "document_title", "file_stem", "first_heading"]
+__all__ = ["MAX_TITLE", "document_title", "file_stem", "first_heading", "without_anchor"]
 
 MAX_TITLE = 200  # a title is indexed with every chunk of its document
 
@@ -25,7 +25,12 @@ _NOT_PARAGRAPH = re.compile(
     r"(?: {4}|\t| {0,3}(?:#{1,6}(?:[ \t]|\Z)|>|[-+*][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+\s*\Z))"
 )
 _SETEXT_LINES = 8  # longer paragraphs over a line of `=` are no titles
-_ANCHOR = re.compile(r"\s*\{#[^{}]*\}\s*\Z")
+# A lower heading that a text begins with, below comments and targets of links.
+_OPENING = re.compile(
+    r"(?>[ \t]*\n|[ \t]*<!--(?s:.*?)-->|[ \t]*<a\b[^<>]*></a>)*+(?<![^\n])"
+    r"(?: {0,3}#{2,6}[ \t]+(?P<atx>[^\n]*)|(?P<setext>[^\n]++)\n {0,3}-+[ \t]*(?:\n|\Z))"
+)
+_ANCHOR = re.compile(r"(?<=\S)\s*\{#[^\s{}]+(?:\s[^{}]*)?\}\s*\Z")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
 _MARKUP = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -46,12 +51,16 @@ def document_title(path: str, fields: Mapping[str, Value], find_heading: Callabl
 def first_heading(body: str) -> str:
     r"""Return the text of the first level-1 heading of a Markdown text, or an empty string.
 
+    Where there is none, a lower heading counts if the text begins with it.
+
     A pass over lines that begin like one, outside fences, comments and raw HTML: as CommonMark reads ordinary
     files, at a fraction of a parse.
 
     Example:
         >>> first_heading("```\n# no\n```\n# Drain a `node` #\n")
         'Drain a node'
+        >>> first_heading("## Drain\n\nCordon it first.\n\n## Then\n")
+        'Drain'
     """
     text = body.replace("\r\n", "\n").replace("\r", "\n") if "\r" in body else body
     position = 0
@@ -67,7 +76,26 @@ def first_heading(body: str) -> str:
                 return heading
         elif match["fence"] or match["comment"] or match["raw"]:
             position = _end_of_block(text, match)
-    return ""
+    return _opening_heading(text)
+
+
+def without_anchor(heading: str) -> str:
+    """Return a heading without the explicit anchor at its end.
+
+    Example:
+        >>> without_anchor("Slots {#slots}"), without_anchor("{#if}"), without_anchor("The {#if ...} block")
+        ('Slots', '{#if}', 'The {#if ...} block')
+    """
+    return _ANCHOR.sub("", heading)
+
+
+def _opening_heading(text: str) -> str:
+    match = _OPENING.match(text)
+    if match is None:
+        return ""
+    if match["atx"] is not None:
+        return _plain(_without_closing_hashes(match["atx"]))
+    return "" if _NOT_PARAGRAPH.match(match["setext"]) else _plain(match["setext"].strip())
 
 
 def _end_of_block(text: str, match: re.Match[str]) -> int:
@@ -106,7 +134,7 @@ def _plain(heading: str) -> str:
     """Drop inline markup: emphasis, code, the targets of links, an explicit anchor."""
     if len(heading) > 10 * MAX_TITLE:
         heading = heading[: 10 * MAX_TITLE]
-    heading = _LINK.sub(r"\1", _ANCHOR.sub("", heading))
+    heading = _LINK.sub(r"\1", without_anchor(heading))
     return _ESCAPE.sub(r"\1", _MARKUP.sub(r"\2", heading)).strip()
 
 

@@ -39,7 +39,8 @@ class Document:
         path: The name below the root.
         text: The decoded text, BOM excluded; every offset counts its code points.
         body_start: The offset at which the front matter ends; 0 without front matter.
-        title: From the front matter, else the first heading of level 1, else the file's stem.
+        title: From the front matter, else the first heading of level 1, else a lower one that the body begins
+            with, else the file's stem.
         fields: The front matter, dates normalised; empty without front matter.
         field_lines: The 1-based line of each top-level field.
     """
