@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firstlight.store.database import Database
     from firstlight.store.meta import Meta
 
-# Raised with every change of what a document's title and chunks are; documents are then cut anew by the next sync.
+# Raised with every change of what a document's title and chunks are: the next sync then makes all anew.
 CHUNKER_VERSION = 2
 
 
