@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firstlight.text.blocks import blocks
 from firstlight.text.chunks import chunk_markdown, chunk_text
 from firstlight.text.tokens import est_tokens
 
@@ -207,6 +208,44 @@ def test_the_heading_path_is_that_of_the_first_block_after_the_overlap() -> None
     text = "\n\n# A `b`\n\n" + part + "## C *d*\n\n" + part + "# E\n\n" + part + "> # quoted\n\n" + part
     paths = [chunk.headings for chunk in chunk_markdown(text)]
     assert paths == [("A b",), ("A b", "C d"), ("E",), ("E",)]
+
+
+def test_headings_inside_a_chunk_have_their_own_paths() -> None:
+    text = "é\n\n# A\n\nText.\n\n## B {#b}\n\nText.\n\n# C\n\nText.\n"
+    (chunk,) = chunk_markdown(text)
+    assert chunk.headings == ()
+    assert chunk.sections == ((3, ("A",)), (15, ("A", "B")), (33, ("C",)))
+    assert text[15:19] == "## B"
+    (chunk,) = chunk_markdown(text[3:])
+    assert (chunk.headings, chunk.sections) == (("A",), ((12, ("A", "B")), (30, ("C",))))
+
+
+def naive_path(headings: Sequence[tuple[int, int, str]], offset: int) -> tuple[str, ...]:
+    path: list[tuple[int, str]] = []
+    for start, level, label in headings:
+        if start <= offset:
+            path = [*(pair for pair in path if pair[0] < level), (level, label)]
+    return tuple(label for _, label in path)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["# A", "## B", "### C", "## D\n\n#### E", "Words of some text. " * 9, "Ein Sätzchen. " * 40]
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_a_chunk_knows_the_heading_path_of_all_its_text(parts: list[str]) -> None:
+    text = "\n\n".join(parts) + "\n"
+    headings = [(block.start, block.level, block.text) for block in blocks(text) if block.level]
+    for chunk in chunk_markdown(text, min_tokens=60, max_tokens=120):
+        for offset in range(chunk.start, chunk.end):
+            if not text[offset].isspace():
+                path = [path for at, path in ((chunk.start, chunk.headings), *chunk.sections) if at <= offset]
+                assert path[-1] == naive_path(headings, offset)
 
 
 def test_long_lists_are_split_between_items_and_never_in_their_code() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from firstlight.text.layout import plain_layout, points
@@ -13,7 +14,7 @@ from firstlight.text.tokens import MAX_TOKENS, MIN_TOKENS, OVERLAP, max_bytes, m
 from firstlight.text.types import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from firstlight.text.layout import Layout
 
@@ -42,7 +43,8 @@ def chunk_markdown(
 
     `Chunk.headings` is the heading path in force at the first block of the chunk's own text, after the
     overlap: where that block is itself a heading, it is the path's last element; where that text begins
-    inside a block, it is that block's path. Headings in lists and quotes do not count.
+    inside a block, it is that block's path. Headings in lists and quotes do not count. `Chunk.sections` has
+    the other paths that its text comes under.
 
     Args:
         text: The whole document.
@@ -84,9 +86,9 @@ def chunk_text(
 
 def build_chunks(text: str, layout: Layout, starts: list[int], bounds: list[int]) -> list[Chunk]:
     """Return the chunks that begin at `starts`, each with its own text between two of `bounds`."""
-    at = points(layout.data, starts + bounds)
+    at = points(layout.data, [*starts, *bounds, *(offset for offset, _, _ in layout.headings)])
     lines = _line_numbers(layout.data, starts + bounds)
-    paths = _heading_paths(layout, bounds[:-1])
+    outline = _Outline(layout)
     return [
         Chunk(
             index=index,
@@ -94,10 +96,11 @@ def build_chunks(text: str, layout: Layout, starts: list[int], bounds: list[int]
             end=at[end],
             line_start=lines[begin],
             line_end=lines[end] - (layout.data[end - 1] in b"\r\n"),
-            headings=path,
+            headings=outline.at(own),
             text=text[at[begin] : at[end]],
+            sections=tuple((at[offset], path) for offset, path in outline.sections(begin, own, end)),
         )
-        for index, (begin, end, path) in enumerate(zip(starts, bounds[1:], paths, strict=True))
+        for index, (begin, own, end) in enumerate(zip(starts, bounds, bounds[1:], strict=False))
     ]
 
 
@@ -135,19 +138,36 @@ def _line_numbers(data: bytes, offsets: list[int]) -> dict[int, int]:
     return found
 
 
-def _heading_paths(layout: Layout, begins: list[int]) -> list[tuple[str, ...]]:
-    """Return the heading path in force at the first block at or after each of `begins`."""
-    paths = []
+class _Outline:
+    """The heading paths of a document, in bytes of its layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._offsets = [offset for offset, _, _ in layout.headings]
+        self._paths = list(_paths(layout))
+        blank = _BLANK.match(layout.data, layout.start)
+        self._first_block = blank.end() if blank else layout.start
+
+    def at(self, offset: int) -> tuple[str, ...]:
+        """Return the path in force at the first block at or after `offset`."""
+        before = bisect_right(self._offsets, max(offset, self._first_block))
+        return self._paths[before - 1] if before else ()
+
+    def sections(self, begin: int, own: int, end: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield where a chunk comes under another path than that of its own text's first block."""
+        usual = self.at(own)
+        differs = False
+        first, last = (bisect_right(self._offsets, max(each, self._first_block)) for each in (begin, end - 1))
+        changes = zip(self._offsets[first:last], self._paths[first:last], strict=True)
+        for offset, path in ((begin, self.at(begin)), *changes):
+            differs = differs or path != usual
+            if differs:
+                yield offset, path
+
+
+def _paths(layout: Layout) -> Iterator[tuple[str, ...]]:
     path: list[tuple[int, str]] = []
-    following = 0
-    headings = layout.headings
-    blank = _BLANK.match(layout.data, begins[0])
-    for begin in [blank.end() if blank else begins[0], *begins[1:]]:
-        while following < len(headings) and headings[following][0] <= begin:
-            _, level, label = headings[following]
-            while path and path[-1][0] >= level:
-                path.pop()
-            path.append((level, label))
-            following += 1
-        paths.append(tuple(label for _, label in path))
-    return paths
+    for _, level, label in layout.headings:
+        while path and path[-1][0] >= level:
+            path.pop()
+        path.append((level, label))
+        yield tuple(label for _, label in path)

@@ -65,6 +65,8 @@ class Chunk:
         line_end: The 1-based line of its last code point.
         headings: The heading path in force at its first block, outermost first.
         text: The passage itself.
+        sections: Where it comes under another heading path than `headings`, as (offset in the document, path
+            from there on): at headings after its first block, and in what it repeats of the chunk before.
     """
 
     index: int
@@ -74,3 +76,4 @@ class Chunk:
     line_end: int
     headings: tuple[str, ...]
     text: str
+    sections: tuple[tuple[int, tuple[str, ...]], ...] = ()
