@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 OTHER = 0
 LOWER = 1  # a to z
 UPPER = 2  # A to Z
-LETTER = 3  # every other letter
-DIGIT = 4
+LETTER = 3  # every other letter or number
+DIGIT = 4  # 0 to 9
 MARK = 5  # combining marks, and `_`
 BIGRAM = 6  # scripts without spaces between words: found by overlapping pairs of characters
 EXTENDER = 7  # completes the character before it: a voicing mark, the vowel of a Hangul syllable
@@ -64,6 +64,7 @@ _EXTENDER_BLOCKS = (
 _SINGLE = {".": DOT, "'": APOSTROPHE, "\u2019": APOSTROPHE, "+": PLUS, "#": HASH, "_": MARK}
 INVISIBLE = "\u00ad\u200c\u200d\u2060"  # soft hyphen, joiners: within a word, and no part of it
 _SINGLE |= dict.fromkeys(INVISIBLE, MARK)
+_SINGLE |= dict.fromkeys(string.digits, DIGIT)
 _SINGLE |= dict.fromkeys(string.ascii_lowercase, LOWER) | dict.fromkeys(string.ascii_uppercase, UPPER)
 
 
@@ -80,11 +81,9 @@ def character_class(character: str) -> int:
     if category[0] not in "LNM":
         return _class_of_symbol(character)
     code = ord(character)
-    # Thai digits and their like are numbers, not text to be paired.
+    # Thai digits and their like are words, not text to be paired.
     if category != "Nd" and any(first <= code <= last for first, last in _BIGRAM_BLOCKS):
         return EXTENDER if any(first <= code <= last for first, last in _EXTENDER_BLOCKS) else BIGRAM
-    if category == "Nd":
-        return DIGIT
     return MARK if category[0] == "M" else LETTER
 
 

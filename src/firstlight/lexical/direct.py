@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firstlight.lexical.analysis import terms_of_many
+from firstlight.lexical.analysis import word_terms
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
 from firstlight.lexical.characters import BIGRAM, LETTER, MARK, classify, code_points
 from firstlight.lexical.kernels import (
     expand,
+    inner_parts,
     is_pair,
-    part_starts,
     saturate,
     word_spans,
 )
 from firstlight.lexical.segment import HIGHEST_FREQUENCY
-from firstlight.lexical.tokenizer import SEPARATOR, words_in_each
+from firstlight.lexical.tokenizer import SEPARATOR, sizes_of, words_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _BATCH_CHARACTERS = 1 << 16  # the arrays of a batch stay within a processor's cache
-_PREFIX = 8  # a beginning is compared so far
+_ROUND_CHARACTERS = 1 << 22  # the words of a round are looked at together
+_PREFIX = 5  # a beginning is compared so far
 _AFTER = " " * _PREFIX  # so that the beginning of the last word can be read like any other
 
 
@@ -72,39 +73,54 @@ def score_texts(
 def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[np.uint32], Ints]:
     """Return how often each term of the question is in each text, [terms, texts]; and the texts' lengths."""
     beginnings = _Beginnings(query) if language == "en" else None  # other stemmers take prefixes away
-    words = _Words(query, language)
     counts = np.zeros((len(query.terms), len(texts)), np.uint32)
     lengths = np.zeros(len(texts), np.int64)
-    for first, last in _batches(texts):
-        joined = SEPARATOR.join([*texts[first:last], _AFTER])
-        codes = code_points(joined)
-        classes = classify(codes)
-        starts, ends = word_spans(classes)
-        bounds = np.cumsum(words_in_each(starts, texts[first:last]))
-        lengths[first:last] = _lengths(is_pair(starts), bounds)
-        kept = _to_look_at(codes, classes, starts, beginnings)
-        numbers = words.numbers(
-            [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
-        )
-        rows, sources = expand(numbers, words.offsets, words.rows)
-        text_of_row = np.searchsorted(bounds, kept, side="right")[sources] + first
-        np.add.at(counts, (rows, text_of_row), 1)
+    sizes = sizes_of(texts)
+    for round_first, round_last in _runs(texts, 0, len(texts), _ROUND_CHARACTERS):
+        words: list[str] = []
+        homes = [np.empty(0, np.int64)]
+        for first, last in _runs(texts, round_first, round_last, _BATCH_CHARACTERS):
+            joined = SEPARATOR.join([*texts[first:last], _AFTER])
+            codes = code_points(joined)
+            classes = classify(codes)
+            starts, ends = word_spans(classes)
+            bounds = words_before(starts, sizes[first:last])
+            singles = starts[~is_pair(starts)] if (classes == BIGRAM).any() else starts
+            lengths[first:last] = np.diff(words_before(singles, sizes[first:last]), prepend=0)
+            kept = _to_look_at(codes, classes, starts, beginnings)
+            words += [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
+            homes.append(np.searchsorted(bounds, kept, side="right") + first)
+        rows, sources = _rows(query, words, language)
+        np.add.at(counts, (rows, np.concatenate(homes)[sources]), 1)
     return np.minimum(counts, HIGHEST_FREQUENCY), lengths
 
 
-def _batches(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Cut the texts into runs of about _BATCH_CHARACTERS."""
-    ends = np.cumsum([len(text) for text in texts])
-    cuts = np.searchsorted(ends, np.arange(_BATCH_CHARACTERS, int(ends[-1]), _BATCH_CHARACTERS)) + 1
-    bounds = sorted({0, *cuts.tolist(), len(texts)})
-    return list(itertools.pairwise(bounds))
+def _runs(texts: Sequence[str], first: int, last: int, characters: int) -> Iterator[tuple[int, int]]:
+    """Cut `texts[first:last]` into runs of about so many characters."""
+    size = 0
+    for place in range(first, last):
+        size += len(texts[place])
+        if size >= characters or place == last - 1:
+            yield first, place + 1
+            first, size = place + 1, 0
 
 
-def _lengths(pairs: NDArray[np.bool_], bounds: Ints) -> Ints:
-    """Return how many words each text has, pairs aside."""
-    before = np.zeros(len(pairs) + 1, np.int64)
-    np.cumsum(~pairs, out=before[1:])
-    return np.diff(before[bounds], prepend=0)
+def _rows(query: Query, words: list[str], language: str) -> tuple[Ints, Ints]:
+    """Return which terms of the question the words have: each term's row, and the word's position."""
+    rows_of: dict[str, list[int]] = {}
+    for row, term in enumerate(query.terms):
+        for variant in term.variants:
+            rows_of.setdefault(variant, []).append(row)
+    distinct: dict[str, int] = {}
+    numbers = [distinct.setdefault(word, len(distinct)) for word in words]
+    table = [
+        [row for term in terms if term in rows_of for row in rows_of[term]]
+        for terms in (word_terms(word, language) for word in distinct)
+    ]
+    offsets = np.zeros(len(table) + 1, np.int64)
+    np.cumsum([len(rows) for rows in table], out=offsets[1:])
+    values = np.array(list(itertools.chain.from_iterable(table)), np.int64)
+    return expand(np.array(numbers, np.int64), offsets, values)
 
 
 def _to_look_at(
@@ -116,45 +132,12 @@ def _to_look_at(
     """
     if beginnings is None or (classes == BIGRAM).any():
         return np.arange(len(starts))
-    beyond_ascii = np.flatnonzero((codes > 0x7F) & (classes >= LETTER) & (classes <= MARK))
-    found = np.concatenate([beyond_ascii, *beginnings.at(codes, part_starts(classes))])
+    other = np.flatnonzero((classes == LETTER) | (classes == MARK))
+    parts = np.concatenate([starts, inner_parts(classes)])
+    found = np.concatenate([other[codes[other] > 0x7F], *beginnings.at(codes, parts)])
     wanted = np.zeros(len(starts) + 1, np.bool_)
     wanted[np.searchsorted(starts, found, side="right") - 1] = True
     return np.flatnonzero(wanted[:-1])
-
-
-class _Words:
-    """The words looked at so far, and which terms of the question each has: a ragged table."""
-
-    def __init__(self, query: Query, language: str) -> None:
-        self._language = language
-        self._rows_of: dict[str, list[int]] = {}
-        for row, term in enumerate(query.terms):
-            for variant in term.variants:
-                self._rows_of.setdefault(variant, []).append(row)
-        self._numbers: dict[str, int] = {}
-        self.offsets = np.zeros(1, np.int64)
-        self.rows = np.empty(0, np.int64)
-
-    def numbers(self, written: list[str]) -> Ints:
-        """Return the number of each word, analysing those that are new."""
-        known = len(self._numbers)
-        number_of = self._numbers.setdefault
-        numbers = [number_of(word, len(self._numbers)) for word in written]
-        if len(self._numbers) > known:
-            self._add(list(itertools.islice(self._numbers, known, None)))
-        return np.array(numbers, np.int64)
-
-    def _add(self, new: list[str]) -> None:
-        known = self._rows_of
-        analysed = [
-            [row for term in terms if term in known for row in known[term]]
-            for terms in terms_of_many(new, self._language)
-        ]
-        sizes = [len(rows) for rows in analysed]
-        self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
-        rows = [row for rows in analysed for row in rows]
-        self.rows = np.concatenate([self.rows, np.array(rows, np.int64)])
 
 
 _LETTERS = 36  # a to z with y as i, 0 to 9, and all others
@@ -165,6 +148,10 @@ def _number_of(character: str) -> int:
 
 
 _LETTER_TABLE = np.array([_number_of(chr(code)) for code in range(0x80)], np.int64)
+
+
+def _letters(codes: Ints) -> Ints:
+    return _LETTER_TABLE.take(np.minimum(codes, 0x7F))
 
 
 class _Beginnings:
@@ -196,10 +183,10 @@ class _Beginnings:
 
     def at(self, codes: Ints, places: Ints) -> Iterator[Ints]:
         """Yield those of `places` at which one of the beginnings stands."""
-        nodes = np.zeros(len(places), np.int64)
+        nodes = self._steps.take(_letters(codes.take(places)))
         for depth in range(_PREFIX):
-            letters = _LETTER_TABLE.take(np.minimum(codes.take(places + depth), 0x7F))
-            nodes = self._steps.take(nodes * _LETTERS + letters)
+            if depth:
+                nodes = self._steps.take(nodes * _LETTERS + _letters(codes.take(places + depth)))
             going = np.flatnonzero(nodes)
             places, nodes = places[going], nodes[going]
             ends = self._is_end[nodes]

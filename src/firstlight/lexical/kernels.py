@@ -74,21 +74,24 @@ def _joiners(classes: Classes, special: Ints) -> Ints:
     around = np.zeros(len(classes) + 4, np.uint8)
     around[2:-2] = classes
     here, before, after = classes[special], around[special + 1], around[special + 3]
-    before2, after2 = around[special], around[special + 4]
     # v1.2 and 3.14; .NET and .env, where nothing but a space or a bracket comes before
     dots = ((before == DIGIT) & (after == DIGIT)) | ((before == OTHER) & _is_letter(after))
     apostrophes = (_is_letter(before) | (before == MARK)) & _is_letter(after)
-    # C++: exactly two, after a word
+    joined = special[((here == DOT) & dots) | ((here == APOSTROPHE) & apostrophes)]
+    signs = special[here >= PLUS]
+    return np.concatenate([joined, _signs(classes, around, signs)]) if len(signs) else joined
+
+
+def _signs(classes: Classes, around: Classes, signs: Ints) -> Ints:
+    """Return the positions in `signs` that belong to a word: those of C++ and C#."""
+    here, before, after = classes[signs], around[signs + 1], around[signs + 3]
+    before2, after2 = around[signs], around[signs + 4]
+    # exactly two, after a word
     first_plus = _is_alphanumeric(before) & (after == PLUS) & _ends_word(after2)
     second_plus = _is_alphanumeric(before2) & (before == PLUS) & _ends_word(after)
-    # a single letter, as in C# and F#
+    # after a single letter
     sharp = _is_letter(before) & ~_is_word(before2) & (after != HASH) & _ends_word(after)
-    joined: Ints = special[
-        ((here == DOT) & dots)
-        | ((here == APOSTROPHE) & apostrophes)
-        | ((here == PLUS) & (first_plus | second_plus))
-        | ((here == HASH) & sharp)
-    ]
+    joined: Ints = signs[((here == PLUS) & (first_plus | second_plus)) | ((here == HASH) & sharp)]
     return joined
 
 
@@ -136,20 +139,22 @@ def is_pair(starts: Ints) -> NDArray[np.bool_]:
     return pairs
 
 
-def part_starts(classes: Classes) -> Ints:
-    """Return where a word, or a part of an identifier, may begin: `node_id`, `getUser`, `HTTPServer`.
+def inner_parts(classes: Classes) -> Ints:
+    """Return where a part of an identifier may begin within it: `node_id`, `getUser`, `HTTPServer`.
 
     Example:
         >>> from firstlight.lexical.characters import classify, code_points
-        >>> part_starts(classify(code_points("HTTPServer node_id"))).tolist()
-        [0, 4, 11, 16]
+        >>> inner_parts(classify(code_points("HTTPServer node_id"))).tolist()
+        [4, 16]
     """
-    around = np.zeros(len(classes) + 2, np.uint8)
-    around[1:-1] = classes
-    before, after = around[:-2], around[2:]
-    begins = _is_alphanumeric(classes) & ~_is_alphanumeric(before)
-    begins |= (classes == UPPER) & ((before == LOWER) | (after == LOWER))
-    return np.flatnonzero(begins)
+    before, here = classes[:-1], classes[1:]
+    lower = classes == LOWER
+    capital = lower[:-1].copy()
+    capital[:-1] |= lower[2:]
+    capital &= here == UPPER
+    capital &= before != OTHER
+    capital |= (before >= MARK) & (here <= DIGIT) & (here != OTHER)
+    return np.flatnonzero(capital) + 1
 
 
 def expand(ids: Ints, offsets: Ints, values: Ints) -> tuple[Ints, Ints]:

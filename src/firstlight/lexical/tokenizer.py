@@ -67,10 +67,11 @@ class Tokenizer:
             written = [joined[s:e] for s, e in zip(starts[new].tolist(), ends[new].tolist(), strict=True)]
             vocabulary.add(hashes[new], terms_of_many(written, language), self._term_id)
             words[missing] = vocabulary.lookup(hashes[missing])
-        text_of_word = np.repeat(np.arange(len(texts)), words_in_each(starts, texts))
-        counted = text_of_word[~is_pair(starts)]
+        sizes = sizes_of(texts)
+        text_of_word = np.repeat(np.arange(len(texts)), np.diff(words_before(starts, sizes), prepend=0))
+        lengths = np.diff(words_before(starts[~is_pair(starts)], sizes), prepend=0)
         terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
-        return Tokens(terms, text_of_word[sources], np.bincount(counted, minlength=len(texts)))
+        return Tokens(terms, text_of_word[sources], lengths)
 
     def _term_id(self, term: str) -> int:
         found = self._ids.get(term)
@@ -80,10 +81,14 @@ class Tokenizer:
         return found
 
 
-def words_in_each(starts: Ints, texts: Sequence[str]) -> Ints:
-    """Return how many of the words that begin at `starts` are in each of `texts`, joined by SEPARATOR."""
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
-    return np.diff(np.searchsorted(starts, np.cumsum(sizes)), prepend=0)
+def sizes_of(texts: Sequence[str]) -> Ints:
+    """Return how many characters each of `texts` takes where they are joined by SEPARATOR."""
+    return np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)
+
+
+def words_before(starts: Ints, sizes: Ints) -> Ints:
+    """Return how many of the words that begin at `starts` come before the end of each joined text."""
+    return np.searchsorted(starts, np.cumsum(sizes))
 
 
 @cache
