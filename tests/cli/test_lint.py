@@ -41,6 +41,13 @@ def test_what_is_passed_over_is_said_and_is_no_finding(run: Run, docs: Path) -> 
     assert f"passed over: {docs}/.hidden.md: hidden" in outcome.err
 
 
+def test_only_what_a_sync_would_index_is_looked_at(run: Run, docs: Path) -> None:
+    (docs / "drafts").mkdir()
+    (docs / "drafts" / "broken.md").write_text("---\ntitle: [unclosed\n---\ntext\n")
+    (docs / "firstlight.toml").write_text('include = ["/*.md"]\n')
+    assert run("lint", docs).code == 0
+
+
 def test_files_can_be_named_one_by_one(run: Run, docs: Path) -> None:
     assert run("lint", docs / "coffee.md").err == "1 file, 1 chunk: no findings\n"
     assert run("lint", docs / "none.md").code == 2

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firstlight.corpus import trust
+from firstlight.corpus.trust import trust
 from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:

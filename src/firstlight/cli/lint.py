@@ -83,15 +83,11 @@ def _review_path(path: Path, review: Review) -> None:
         config, _ = load_config(os.path.realpath(folder))
         _review_files(folder, [path.name], config, review)
         return
-    from firstlight.text import DEFAULT_EXTENSIONS, MAX_BYTES, walk
+    from firstlight.corpus.scan import scan
 
-    config, _ = load_config(os.path.realpath(path))
-    found = walk(
-        path,
-        extensions=config.extensions or DEFAULT_EXTENSIONS,
-        max_bytes=config.max_file_size or MAX_BYTES,
-        exclude=config.exclude,
-    )
+    root = os.path.realpath(path)
+    config, _ = load_config(root)
+    found = scan(root, config)
     review.skipped += [_passed_over(path, skipped) for skipped in found.skipped]
     review.findings += [
         Finding(_shown(path, error.path), None, "document", error.reason) for error in found.errors
@@ -100,14 +96,12 @@ def _review_path(path: Path, review: Review) -> None:
 
 
 def _review_files(folder: Path, names: Iterable[str], config: Config, review: Review) -> None:
-    from firstlight.text import MAX_BYTES, read_document
+    from firstlight.text import read_document
 
     for name in names:
         review.files += 1
         try:
-            document = read_document(
-                folder, name, encoding=config.encoding, max_bytes=config.max_file_size or MAX_BYTES
-            )
+            document = read_document(folder, name, encoding=config.encoding, max_bytes=config.max_file_size)
         except DocumentError as error:
             review.findings.append(Finding(_shown(folder, name), error.line, "document", error.reason))
             continue

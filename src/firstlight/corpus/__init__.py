@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from firstlight.corpus.corpus import Corpus
-from firstlight.corpus.trust import is_trusted, trust
+from typing import TYPE_CHECKING
 
-__all__ = ["Corpus", "is_trusted", "trust"]
+from firstlight._lazy import lazy
+
+if TYPE_CHECKING:
+    from firstlight.corpus.corpus import Corpus
+
+__all__ = ["Corpus"]
+
+__getattr__ = lazy(__name__, {"corpus": ("Corpus",)})

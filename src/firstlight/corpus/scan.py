@@ -13,19 +13,24 @@ from firstlight.text.gitignore import parse_rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from firstlight.corpus.site import Site
+    from firstlight.corpus.config import Config
     from firstlight.text.files import Walk
     from firstlight.text.types import FileEntry
 
 
-def scan(site: Site) -> Walk:
-    """Return the documents that lie in the content folder now, and what was passed over."""
-    config = site.config
+def scan(root: str, config: Config, *, state: Path | None = None) -> Walk:
+    """Return the documents that lie in a content folder now, and what was passed over.
+
+    Args:
+        root: The content folder, its real path.
+        config: Its settings.
+        state: The folder of its index, which must not index itself, even before it is marked.
+    """
     found = walk(
-        site.root,
+        root,
         extensions=config.extensions or DEFAULT_EXTENSIONS,
         max_bytes=config.max_file_size,
-        exclude=[*config.exclude, *_own_folder(site)],
+        exclude=[*config.exclude, *_own_folder(root, state)],
     )
     files = found.files
     if config.sources:
@@ -35,12 +40,10 @@ def scan(site: Site) -> Walk:
     return found if files is found.files else replace(found, files=files)
 
 
-def _own_folder(site: Site) -> list[str]:
-    """The index must not index itself, even before it has marked its folder."""
-    root = Path(site.root)
-    if root not in site.state.parents:
+def _own_folder(root: str, state: Path | None) -> list[str]:
+    if state is None or Path(root) not in state.parents:
         return []
-    name = site.state.relative_to(root).as_posix()
+    name = state.relative_to(root).as_posix()
     return ["/" + "".join(f"\\{c}" if c in "*?[]!#\\ " else c for c in name) + "/"]
 
 

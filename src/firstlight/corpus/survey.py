@@ -90,7 +90,7 @@ def survey(site: Site, *, force: bool = False) -> Survey:
         # The index is read before the folder: what others sync meanwhile must not look like a lost file.
         meta, stats, errors = _read_stats(site)
         fts5_due = meta is not None and bool(meta.fts5) != site.config.fts5
-        walked = scan(site)
+        walked = scan(site.root, site.config, state=site.state)
         skipped = tuple(FileError(each.path, each.reason) for each in walked.skipped)
         quiet = meta is not None and is_quiet(stats, walked.files, synced_ns=meta.synced_ns)
         if quiet and not walked.errors and not force:
