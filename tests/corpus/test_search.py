@@ -48,6 +48,39 @@ def test_a_hit_knows_all_about_its_passage(corpus: Corpus, handbook: Docs) -> No
     assert (hit.stale, hit.also_in) == (False, ())
 
 
+def test_the_headings_of_a_hit_are_those_above_its_first_match(docs: Docs) -> None:
+    docs.write("a.md", "# Nodes {#nodes}\n\nZebras.\n\n## Drain\n\nCordon first.\n\n## Add\n\nJoin it.\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        for question, headings in {
+            "zebras": ("Nodes",),
+            "cordon": ("Nodes", "Drain"),
+            "join": ("Nodes", "Add"),
+        }.items():
+            assert corpus.search(question)[0].headings == headings
+        assert corpus.verify().ok
+
+
+def test_a_match_in_what_a_chunk_repeats_is_under_the_headings_there(docs: Docs) -> None:
+    filler = "Some words that make a sentence of a page. " * 8
+    parts = [f"{filler}\n\n"] * 6
+    docs.write("a.md", f"# One\n\n{''.join(parts)}zebras\n\n# Two\n\nyaks zebras\n\n{''.join(parts)}")
+    with docs.open() as corpus:
+        corpus.sync()
+        (hit,) = corpus.search("yaks")
+        assert "zebras\n\n# Two" in hit.text
+        assert hit.headings == ("Two",)
+        (hit, *_) = [found for found in corpus.search("zebras") if "yaks" in found.text]
+        assert hit.headings == ("One",)
+
+
+def test_without_a_match_in_the_text_the_headings_are_the_passages_own(docs: Docs) -> None:
+    docs.write("zebras.md", "# One\n\nText.\n\n## Two\n\nText.\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        assert corpus.search("zebras")[0].headings == ("One",)
+
+
 def test_an_id_is_a_uuid_of_path_position_and_text(corpus: Corpus) -> None:
     hit = corpus.search("drain a node")[0]
     digest = hashlib.sha256(hit.text.encode()).digest()

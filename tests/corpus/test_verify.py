@@ -70,7 +70,7 @@ DAMAGES = {
         {"different": [("chunk", "3.md"), ("posting", "3.md")]},
     ),
     "a heading was changed": (
-        "UPDATE chunks SET headings = '[\"Other\"]' WHERE text LIKE '%unique7%'",
+        "UPDATE chunks SET headings = '[[\"Other\"], []]' WHERE text LIKE '%unique7%'",
         {"different": [("rows", "7.md"), ("posting", "7.md")]},
     ),
     "headings are no JSON": (

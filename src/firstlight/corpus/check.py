@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import groupby
@@ -17,6 +16,7 @@ from firstlight.errors import StoreError
 from firstlight.lexical import Indexable, build_segment, merge_segments
 from firstlight.store.checksums import checksum
 from firstlight.store.documents import DocumentRow
+from firstlight.store.outline import load_outline
 from firstlight.store.payload import load_payload
 from firstlight.store.segments import read_parts, read_sizes
 from firstlight.text.titles import file_stem
@@ -148,8 +148,8 @@ def read_indexables(connection: sqlite3.Connection, first: int, last: int) -> di
     items = {}
     for number, text, headings, path, title, language, payload in rows:
         with suppress(AttributeError, TypeError, ValueError):
-            outline = tuple(json.loads(headings))
-            items[number] = Indexable(text, title, outline, file_stem(path), tags(payload), language)
+            path_above = load_outline(headings).headings
+            items[number] = Indexable(text, title, path_above, file_stem(path), tags(payload), language)
     return items
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from firstlight.lexical import Indexable, detect_language
 from firstlight.store.checksums import checksum
 from firstlight.store.documents import ChunkRow, DocumentRow
+from firstlight.store.outline import dump_outline
 from firstlight.store.payload import dump_payload
 from firstlight.text.document import chunk_document, parse_content
 from firstlight.text.titles import file_stem
@@ -49,7 +49,7 @@ class Prepared:
                 chunk.line_start,
                 chunk.line_end,
                 content_hash(chunk.text),
-                json.dumps(chunk.headings, ensure_ascii=False),
+                dump_outline(chunk.headings, chunk.sections),
                 chunk.text,
             )
             for chunk in self.chunks

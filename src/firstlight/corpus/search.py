@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from firstlight.corpus.snapshot import Allowed, Snapshot
     from firstlight.lexical import Query
     from firstlight.rank.filters import Filter
+    from firstlight.rank.types import Snippet
     from firstlight.store.documents import Passage
 
     Masks = Sequence[NDArray[np.bool_]]
@@ -163,6 +164,13 @@ def _twins(
     }
 
 
+def _headings(passage: Passage, shown: Snippet) -> tuple[str, ...]:
+    """Return the heading path over the first match that is shown; where none is, the passage's own."""
+    if not shown.highlights:
+        return passage.outline.headings
+    return passage.outline.at(passage.start + shown.start + shown.highlights[0][0])
+
+
 class _HitMaker:
     """Makes hits of one question."""
 
@@ -188,7 +196,7 @@ class _HitMaker:
             id=point_id(passage.path, passage.position, passage.content_hash),
             path=passage.path,
             title=passage.title,
-            headings=passage.headings,
+            headings=_headings(passage, shown),
             start=passage.start,
             end=passage.end,
             line_start=passage.line_start,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from firstlight.store.meta import Meta
 
 # Raised with every change of what a document's title and chunks are: the next sync then makes all anew.
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 
 
 class Site(NamedTuple):

@@ -44,7 +44,11 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One passage that answers. Offsets are code points of the decoded document, lines count from 1."""
+    """One passage that answers. Offsets are code points of the decoded document, lines count from 1.
+
+    `headings` is the heading path over the snippet's first match, outermost first; without a match in its
+    text, it is that of the passage's first block.
+    """
 
     rank: int
     id: str

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from firstlight.store.outline import load_outline
 from firstlight.store.payload import load_payload
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from firstlight.store.outline import Outline
     from firstlight.text.types import Value
 
     Fields = Mapping[str, Value]
@@ -102,7 +103,7 @@ class Passage(NamedTuple):
     line_start: int
     line_end: int
     content_hash: bytes
-    headings: tuple[str, ...]
+    outline: Outline
     text: str
 
 
@@ -198,7 +199,7 @@ def read_passages(connection: sqlite3.Connection, chunks: Sequence[int]) -> dict
             some,
         )
     )
-    return {row[0]: Passage._make((*row[:-2], tuple(json.loads(row[-2])), row[-1])) for row in rows}
+    return {row[0]: Passage._make((*row[:-2], load_outline(row[-2]), row[-1])) for row in rows}
 
 
 def read_texts(connection: sqlite3.Connection, chunks: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x66697273  # "firs": tells our file from any other SQLite file
-VERSION = 2
+VERSION = 3
 
 # The text of a chunk stands last in its row, so that everything else is read without touching the overflow
 # pages that hold it.
