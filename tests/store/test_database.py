@@ -1,18 +1,20 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from firstlight.errors import StoreError
+from firstlight.store import database as database_module
 from firstlight.store.database import Database, create, remove
 from firstlight.store.meta import Meta, raise_generation, read_meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -113,3 +115,42 @@ def test_errors_say_the_way_out(tmp_path: Path) -> None:
             Database(file).read(),
         ):
             pass
+
+
+def test_a_forked_process_connects_for_itself(database: Database) -> None:
+    with database.write() as connection:
+        raise_generation(connection)
+    child = os.fork()
+    if child == 0:
+        try:
+            inherited = {file.resolve().name for file in Path("/proc/self/fd").iterdir()}
+            with database.read() as connection:
+                right = read_meta(connection).generation == 1 and "corpus.db" not in inherited
+        finally:
+            os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    with database.read() as connection:
+        assert read_meta(connection).generation == 1
+
+
+@pytest.mark.parametrize("reason", ["SQLITE_IOERR_SHMSIZE", "SQLITE_FULL"])
+def test_a_disk_without_room_for_the_shared_memory_is_read_as_it_is(
+    database: Database, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    real = database_module._opened
+
+    def opened(path: Path, mode: str) -> sqlite3.Connection:
+        if mode == "mode=rw":
+            error = sqlite3.OperationalError("no room")
+            error.sqlite_errorname = reason
+            raise error
+        return real(path, mode)
+
+    monkeypatch.setattr(database_module, "_opened", opened)
+    log = database.path.with_name("corpus.db-wal")
+    log.touch()  # left by the attempt
+    with database.read() as connection:
+        assert read_meta(connection).corpus == "id"
+    log.write_bytes(b"what a crash left to be read")
+    with pytest.raises(StoreError, match=r"full|failed"), database.read():
+        pass

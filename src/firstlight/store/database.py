@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from firstlight.errors import StoreError
 from firstlight.store.schema import NotOursError, check_format, create_tables, migrate
@@ -21,9 +22,14 @@ BUSY_SECONDS = 20.0
 _MAX_IDLE = 8
 # What SQLite says of a file that is cut short, is no database, or lacks our tables.
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT")
+# What it says where its shared memory finds no room.
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR")
 # Pages of text and postings are read straight from the page cache up to this size.
 _MMAP_BYTES = 1 << 30
 _LOG_PAGES = 1 << 14  # of 4 KB: some batches are written to the database at once, rather than each twice
+
+
+_IN_USE: WeakSet[Database] = WeakSet()
 
 
 class Database:
@@ -35,6 +41,7 @@ class Database:
         self._lock = threading.Lock()
         self._identity: tuple[int, int] | None = None
         self._closed = False
+        _IN_USE.add(self)
 
     def exists(self) -> bool:
         """Whether there is a file at all; an empty or foreign one counts."""
@@ -79,6 +86,11 @@ class Database:
         """Close what is idle now and what is in use as soon as it comes back."""
         with self._lock:
             self._closed = True
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Close what is idle; it is connected again on the next use."""
+        with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
@@ -116,16 +128,27 @@ class Database:
             connection.close()
 
 
+def _before_fork() -> None:
+    """Close idle connections: a child that went on with them would rely on locks that its parent holds."""
+    for database in list(_IN_USE):
+        database.let_go()
+
+
+os.register_at_fork(before=_before_fork)
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open the existing file at `path` and make sure that it is ours.
 
-    Without the right to write in its folder, SQLite cannot join the write-ahead log; where no log is
-    left, the file is then read as it is.
+    Without the right to write in its folder, or room on its disk, SQLite cannot join the write-ahead log;
+    where nothing is left in a log, the file is then read as it is.
     """
     try:
         return _opened(path, "mode=rw")
-    except sqlite3.OperationalError:
-        if os.access(path.parent, os.W_OK) or not path.is_file() or _log_of(path).exists():
+    except sqlite3.OperationalError as error:
+        is_full = (error.sqlite_errorname or "").startswith(_NO_ROOM)
+        is_stuck = is_full or not os.access(path.parent, os.W_OK)
+        if not is_stuck or not path.is_file() or _has_log(path):
             raise
         return _opened(path, "mode=ro&immutable=1")
 
@@ -210,5 +233,6 @@ def _is_immutable(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal")
 
 
-def _log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0

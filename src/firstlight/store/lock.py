@@ -71,7 +71,8 @@ def _acquire(connection: sqlite3.Connection, holder: Path, deadline: float) -> N
         except sqlite3.OperationalError as error:
             if not str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY"):
                 raise StoreError(
-                    f"{holder.parent}: the write lock cannot be taken ({error}); check its permissions"
+                    f"{holder.parent}: the write lock cannot be taken ({error}); check the disk and "
+                    "its permissions"
                 ) from error
             if time.monotonic() >= deadline:
                 raise BusyError(
