@@ -9,6 +9,7 @@ from firstlight.corpus.trust import trust
 from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from .conftest import Docs
@@ -63,7 +64,15 @@ def test_a_folders_settings_narrow_its_files(tree: Docs, toml: str, expected: se
         ('max_file_size = "big"', 1, "must be a size"),
         ('encoding = "klingon"', 1, "not an encoding"),
         ('language = "english"', 1, "ISO 639-1"),
+        ('language = "xx"', 1, "neither 'auto' nor one of the ISO 639-1 codes ca, da, de, en,"),
         ("min_tokens = 5", 1, "did you mean 'chunks.min_tokens'?"),
+        ("[chunk]\nmin_tokens = 5", 1, "did you mean '[chunks]'?"),
+        (
+            "\n[chunks]\nmin_tokens = 500\nmax_tokens = 100",
+            3,
+            "chunks.min_tokens: 500 is above max_tokens = 100",
+        ),
+        ("[chunks]\nmax_tokens = 100", 2, "chunks.max_tokens: 100 is below min_tokens = 400"),
         ("[lexical]\nfts5 = 1", 2, "true or false"),
         ("chunks = 5", 1, "unknown key"),
     ],
@@ -89,6 +98,30 @@ def test_sizes_that_contradict_each_other_are_refused(docs: Docs) -> None:
     docs.write("firstlight.toml", "[chunks]\nmin_tokens = 500\nmax_tokens = 100\n")
     with pytest.raises(ConfigError, match="min_tokens"):
         docs.open()
+
+
+def test_sizes_of_two_files_can_contradict_each_other(docs: Docs, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text("[chunks]\nmin_tokens = 700\n")
+    docs.write("firstlight.toml", "[chunks]\nmax_tokens = 600\n")
+    with pytest.raises(ConfigError, match=r"config\.toml:2: chunks\.min_tokens: 700 is above"):
+        docs.open()
+
+
+def test_a_source_that_is_not_there_is_an_error_and_the_last_good_state_serves(tree: Docs) -> None:
+    with tree.open() as corpus:
+        corpus.sync()
+    file = tree.write("firstlight.toml", 'encoding = "utf-8"\nsources = ["docs", "nope"]\n')
+    with tree.open() as corpus:
+        uses: list[Callable[[], object]] = [corpus.sync, corpus.plan, lambda: corpus.sync(rebuild=True)]
+        for use in uses:
+            with pytest.raises(ConfigError, match="there is no 'nope' in this folder") as caught:
+                use()
+            assert str(caught.value).startswith(f"{file}:2: sources: ")
+        assert corpus.status().documents == 5
+        assert len(corpus.search("words")) > 0
+    tree.write("firstlight.toml", 'sources = ["docs"]\n')
+    assert synced_paths(tree, state=tree.root / ".other") == {"docs/a.md", "docs/deep/b.md"}
 
 
 def test_an_argument_replaces_the_file_and_the_users_settings_are_the_default(

@@ -6,6 +6,7 @@ The user's own configuration gives defaults, the folder's overrides them, an arg
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.corpus.places import CONFIG_NAME, user_config_file
@@ -33,6 +34,7 @@ class Config(NamedTuple):
         overlap: Which share of a chunk the next one repeats.
         k1: How slowly a term's frequency saturates; `b` is how much a chunk's length counts.
         fts5: Whether to keep an FTS5 table of the chunks too, for other SQLite clients.
+        places: The file and line that set a key, where it may turn out to be wrong later.
     """
 
     sources: tuple[str, ...] = ()
@@ -49,11 +51,17 @@ class Config(NamedTuple):
     k1: float = 1.2
     b: float = 0.75
     fts5: bool = False
+    places: Mapping[str, tuple[str | None, int | None]] = MappingProxyType({})
 
     @property
     def sizes(self) -> dict[str, Any]:
         """The chunker's options."""
         return {"min_tokens": self.min_tokens, "max_tokens": self.max_tokens, "overlap": self.overlap}
+
+    def wrong(self, key: str, reason: str) -> ConfigError:
+        """Return the error that `key` is wrong, with its place."""
+        path, line = self.places.get(key, (None, None))
+        return ConfigError(reason, path=path, line=line, key=key)
 
 
 def load_config(
@@ -77,6 +85,9 @@ def load_config(
     settings, warnings = read_settings(root, given, language=language)
     config = Config(**settings)
     if config.min_tokens > config.max_tokens:
-        reason = f"{config.min_tokens} is above max_tokens = {config.max_tokens}; lower it"
-        raise ConfigError(reason, key="chunks.min_tokens")
+        if "chunks.min_tokens" in config.places:
+            reason = f"{config.min_tokens} is above max_tokens = {config.max_tokens}; lower it"
+            raise config.wrong("chunks.min_tokens", reason)
+        reason = f"{config.max_tokens} is below min_tokens = {config.min_tokens}; set that too"
+        raise config.wrong("chunks.max_tokens", reason)
     return config, tuple(warnings)

@@ -26,9 +26,10 @@ def read_settings(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the settings that take effect, by name, and what a person should hear; see `load_config`."""
     own, warnings = _given_settings(given) if given is not None else _folder_settings(root)
-    chosen = _user_settings() | own
-    if language is not None:
-        chosen |= parse_settings(Source({"language": language}))
+    given_language = {} if language is None else parse_settings(Source({"language": language}))
+    layers = (_user_settings(), own, given_language)
+    chosen = {key: value for layer in layers for key, value in layer.items()}
+    chosen["places"] = {key: place for layer in layers for key, place in layer.get("places", {}).items()}
     warnings += [f"'{key}' is not supported yet, and ignored" for key in _NOT_YET if _asks(chosen, key)]
     return {key: value for key, value in chosen.items() if key not in _NOT_YET}, warnings
 
@@ -40,7 +41,7 @@ def _user_settings() -> dict[str, Any]:
         return {}
     settings = parse_settings(source)
     for key in settings:
-        if key not in PERSONAL:
+        if key not in PERSONAL and key != "places":
             raise ConfigError(
                 f"belongs into a folder's {CONFIG_NAME}", path=str(file), line=source.line(key), key=key
             )

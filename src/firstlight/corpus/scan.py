@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -34,6 +35,7 @@ def scan(root: str, config: Config, *, state: Path | None = None) -> Walk:
     )
     files = found.files
     if config.sources:
+        _check_sources(root, config)
         files = [entry for entry in files if _is_below(entry.path, config.sources)]
     if config.include:
         files = _matching(files, config.include)
@@ -45,6 +47,13 @@ def _own_folder(root: str, state: Path | None) -> list[str]:
         return []
     name = state.relative_to(root).as_posix()
     return ["/" + "".join(f"\\{c}" if c in "*?[]!#\\ " else c for c in name) + "/"]
+
+
+def _check_sources(root: str, config: Config) -> None:
+    """Refuse a source that is not there: a misspelt one would empty the index without a word."""
+    for source in config.sources:
+        if not os.path.exists(f"{root}/{source}"):  # noqa: PTH110  # a string, and on the way of every search
+            raise config.wrong("sources", f"there is no '{source:.60}' in this folder; correct or remove it")
 
 
 def _is_below(path: str, sources: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from firstlight.errors import ConfigError
+from firstlight.lexical.languages import LATIN_STEMMERS
 from firstlight.text.gitignore import parse_rules
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _UNITS = {
     "gib": 1 << 30,
 }
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
-_LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +61,25 @@ class Setting:
 
 
 def parse_settings(source: Source) -> dict[str, Any]:
-    """Return the settings by the name of their field; ConfigError with file and line where one is wrong."""
-    settings = {}
+    """Return the settings by the name of their field; ConfigError with file and line where one is wrong.
+
+    `places` has the file and line of each that can turn out to be wrong later.
+    """
+    settings: dict[str, Any] = {}
+    places = {}
     for key, value in _flat(source.table):
         if key not in SETTINGS:
             raise ConfigError(
-                f"unknown key{_suggestion(key)}", path=source.path, line=source.line(key), key=key
+                f"unknown key{_suggestion(key, value)}", path=source.path, line=source.line(key), key=key
             )
         setting = SETTINGS[key]
         try:
             settings[setting.name] = setting.read(value)
         except ValueError as error:
             raise ConfigError(str(error), path=source.path, line=source.line(key), key=key) from None
-    return settings
+        if key in _JUDGED_LATER:
+            places[key] = (source.path, source.line(key))
+    return settings | {"places": places}
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -84,9 +90,11 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _suggestion(key: str) -> str:
+def _suggestion(key: str, value: Any) -> str:
     import difflib  # noqa: PLC0415  # only where something is wrong
 
+    if isinstance(value, dict) and (tables := difflib.get_close_matches(key, _TABLES, n=1)):
+        return f"; did you mean '[{tables[0]}]'?"
     table, _, name = key.rpartition(".")
     near = difflib.get_close_matches(key, SETTINGS, n=1)
     if not near and table:
@@ -168,8 +176,11 @@ def _encoding(value: Any) -> str:
 
 def _language(value: Any) -> str:
     code = _string(value).lower()
-    if code != "auto" and not _LANGUAGE.fullmatch(code):
-        raise ValueError(f"{value!r:.60} is neither 'auto' nor an ISO 639-1 code such as 'en'")
+    if code != "auto" and code not in LATIN_STEMMERS:
+        raise ValueError(
+            f"{value!r:.60} is neither 'auto' nor one of the ISO 639-1 codes {', '.join(LATIN_STEMMERS)}; "
+            "languages in other scripts than the Latin are told by their script"
+        )
     return code
 
 
@@ -192,6 +203,7 @@ def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], 
 
 
 _TABLES = ("chunks", "lexical")
+_JUDGED_LATER = ("sources", "chunks.min_tokens", "chunks.max_tokens")
 SETTINGS: Mapping[str, Setting] = {
     "sources": Setting("sources", _sources),
     "include": Setting("include", _patterns),
