@@ -90,9 +90,8 @@ def process(home: Path) -> Run:
 
     def run_there(*args: object, **options: Any) -> Outcome:
         command = [sys.executable, "-m", "firstlight", *map(str, args)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60, check=False, env=os.environ.copy(), **options
-        )
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        done = subprocess.run(command, text=True, timeout=60, check=False, env=os.environ.copy(), **streams)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run_there

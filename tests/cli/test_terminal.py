@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firstlight.cli.terminal import Style, columns, printable, show, style_for, talk, width
+
+if TYPE_CHECKING:
+    from .conftest import Run
 
 
 @given(st.text(alphabet=st.characters()))
@@ -97,3 +102,18 @@ def test_what_an_encoding_lacks_is_written_as_an_escape(monkeypatch: pytest.Monk
 def test_talk_cannot_act_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     talk("a\x1b[2Jb\nsecond line")
     assert capsys.readouterr() == ("", "a\\x1b[2Jb\nsecond line\n")
+
+
+def test_a_stderr_that_takes_nothing_does_not_stop_a_command(process: Run, docs: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = process("search", docs, "drain", stderr=full)
+    assert done.code == 0
+    assert "drain.md" in done.out
+
+
+def test_a_stdout_that_takes_nothing_is_an_error(process: Run, docs: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        for args in (("search", docs, "drain"), ("search", docs, "drain", "--json"), ("--help",)):
+            done = process(*args, stdout=full)
+            assert done.code == 2
+            assert "No space left" in done.err

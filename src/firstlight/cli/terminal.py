@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -140,9 +141,13 @@ def show(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Write a line to stderr, after all that stdout has been given; control characters are written out."""
+    """Write a line to stderr, after all that stdout has been given; control characters are written out.
+
+    Where stderr takes nothing more, the command goes on: what it is there for is on stdout.
+    """
     sys.stdout.flush()
-    _write(sys.stderr, "\n".join(printable(line) for line in text.split("\n")))
+    with suppress(OSError):
+        _write(sys.stderr, "\n".join(printable(line) for line in text.split("\n")))
 
 
 def _write(stream: TextIO, text: str) -> None:
