@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,3 +119,18 @@ def test_a_stdout_that_takes_nothing_is_an_error(process: Run, docs: Path) -> No
             done = process(*args, stdout=full)
             assert done.code == 2
             assert "No space left" in done.err
+
+
+def test_a_strange_locale_changes_no_names(process: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (docs / "\xfcber \u6f22.md").write_text("Of the machine: \xfcberall.\n", encoding="utf-8")
+    assert process("search", docs, "\xfcberall").code == 0
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    plan = process("sync", docs, "--plan", "--json")
+    assert '"unchanged": 3' in plan.out
+    found = process("search", docs, "machine", "-k", "1")
+    assert (found.code, found.out.isascii()) == (0, True)
+    assert "\\xfcber \\u6f22.md:1" in process("search", docs, "\xfcberall").out
+    code = f"import firstlight; firstlight.Corpus.open({str(docs)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "set PYTHONUTF8=1" in done.stderr

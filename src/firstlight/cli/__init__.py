@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 __all__ = ["main"]
 
 # Imports make tens of thousands of objects and hardly any garbage; looking for it costs a warm search 4 %.
@@ -27,6 +31,8 @@ def main(args: list[str] | None = None) -> int:
     """
     if args is not None:
         return _run(args)
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        _begin_again()
     _start()
     code = _run(sys.argv[1:])
     if not os.environ.get("FIRSTLIGHT_DEBUG"):
@@ -46,6 +52,13 @@ def _run(args: list[str]) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stderr.write("\ninterrupted; what is indexed stays usable\n")
         return 130
+
+
+def _begin_again() -> NoReturn:
+    """Run this very command in Python's UTF-8 mode: another locale would take files' names for others."""
+    shown = getattr(sys.stdout, "encoding", None) or "ascii"
+    os.environ.setdefault("PYTHONIOENCODING", f"{shown}:backslashreplace")
+    os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  # ourselves
 
 
 def _start() -> None:

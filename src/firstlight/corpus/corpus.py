@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from firstlight.corpus.config import load_config
-from firstlight.corpus.damage import damage_told
+from firstlight.corpus.damage import commands_told, damage_told
 from firstlight.corpus.search import NOTHING_YET, Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import Snapshots
@@ -87,6 +88,7 @@ class Corpus:
         Raises:
             ConfigError: There is no such folder, or a setting is wrong.
         """
+        _require_utf8()
         root = _real_folder(folder)
         _refuse_unknown("embedder", embedder, "none")
         _refuse_unknown("store", store, "sqlite")
@@ -204,7 +206,8 @@ class Corpus:
         """
         from firstlight.corpus.verify import verify  # noqa: PLC0415  # imports the parsers
 
-        return verify(self._site, repair=repair, wait=wait)
+        with commands_told(self._site):
+            return verify(self._site, repair=repair, wait=wait)
 
     def close(self) -> None:
         """Let go of the index; closing twice is fine, using the corpus afterwards is an error."""
@@ -217,6 +220,14 @@ class Corpus:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _require_utf8() -> None:
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8":
+        raise ConfigError(
+            f"this process takes files' names for {encoding}, and would miss documents; set PYTHONUTF8=1"
+        )
 
 
 def _real_folder(folder: str | Path) -> str:
