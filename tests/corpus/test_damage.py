@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -51,7 +53,7 @@ def test_a_damaged_index_says_so_and_a_rebuild_replaces_it(docs: Docs, name: str
             with pytest.raises(StoreError) as caught:
                 use()
             assert str(file) in str(caught.value)
-            assert "firstlight sync --rebuild" in str(caught.value)
+            assert f"`firstlight sync {docs.root} --rebuild`" in str(caught.value)
         assert corpus.sync(rebuild=True).added == 30
         assert corpus.search("unique7")[0].path == "7.md"
         assert corpus.verify().ok
@@ -183,7 +185,7 @@ def test_damage_that_a_search_trips_over_is_an_error_with_the_way_out(docs: Docs
         connection.close()
     with docs.open() as corpus:
         for where in (None, "level > 2"):
-            with pytest.raises(StoreError, match=r"corpus\.db: damaged.*verify --repair") as caught:
+            with pytest.raises(StoreError, match=r"corpus\.db: damaged.*verify /.*/docs --repair`") as caught:
                 corpus.search("words", where=where)
             assert "secret" not in str(caught.value)
         assert corpus.verify(repair=True).ok
@@ -198,7 +200,7 @@ def test_a_text_that_cannot_be_decoded_is_not_told_to_the_log(docs: Docs) -> Non
         connection.execute("UPDATE chunks SET text = CAST(x'ff' || text AS TEXT)")
         connection.commit()
         connection.close()
-        with pytest.raises(StoreError, match=r"a text is not UTF-8.*verify --repair") as caught:
+        with pytest.raises(StoreError, match=r"a text is not UTF-8.*verify /.*/docs --repair`") as caught:
             corpus.search("words")
         assert "secret" not in str(caught.value)
 
@@ -216,7 +218,7 @@ def test_a_surprise_over_a_sound_index_stays_what_it_is(
         corpus.search("drain")
 
 
-def test_a_format_of_the_past_says_how_to_go_on(docs: Docs) -> None:
+def test_a_format_of_the_past_says_how_to_go_on_and_the_next_sync_makes_it_anew(docs: Docs) -> None:
     docs.write("a.md", "words\n")
     with docs.open() as corpus:
         corpus.sync()
@@ -224,7 +226,28 @@ def test_a_format_of_the_past_says_how_to_go_on(docs: Docs) -> None:
         connection.execute("PRAGMA user_version = 1")
         connection.close()
     with docs.open() as corpus:
-        with pytest.raises(StoreError, match=r"earlier firstlight.*--rebuild"):
-            corpus.search("words")
-        assert corpus.sync(rebuild=True).added == 1
+        for use in (corpus.plan, corpus.status, lambda: corpus.search("words")):
+            with pytest.raises(StoreError, match=r"earlier firstlight; `firstlight sync /.*/docs` makes"):
+                use()
+        assert "`firstlight sync /" in corpus.verify().different[0].reason
+        assert corpus.sync().added == 1
         assert corpus.search("words")
+        assert corpus.verify().ok
+        assert corpus.sync().added == 0
+
+
+def test_commands_in_messages_name_the_folder_and_the_state(docs: Docs, tmp_path: Path) -> None:
+    folder = tmp_path / "my docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("words\n")
+    state = tmp_path / "an index"
+    with Corpus.open(folder, state=state) as corpus:
+        corpus.sync()
+    (state / "corpus.db").write_bytes(b"rubbish" * 1000)
+    with Corpus.open(folder, state=state) as corpus:
+        for use in (corpus.status, corpus.sync):
+            with pytest.raises(StoreError) as caught:
+                use()
+            (command,) = re.findall("`(.*)`", str(caught.value))
+            options = ["--state", str(state), "--rebuild"]
+            assert shlex.split(command) == ["firstlight", "sync", str(folder), *options]

@@ -180,7 +180,7 @@ def test_a_lost_file_of_postings_is_an_error_with_the_way_out_and_repaired(
     (file,) = (corpus.state / "segments").iterdir()
     file.unlink()
     with docs.open() as corpus:
-        with pytest.raises(StoreError, match=r"gone.*firstlight verify --repair"):
+        with pytest.raises(StoreError, match=r"gone.*firstlight verify /.*/docs --repair`"):
             corpus.search("words")
         assert kinds(corpus.verify()) == {"missing": [("posting", "a.md")], "different": [("segment", "")]}
         assert corpus.verify(repair=True).ok

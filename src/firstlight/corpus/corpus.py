@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from firstlight.corpus.commands import commands_told
 from firstlight.corpus.config import load_config
-from firstlight.corpus.damage import commands_told, damage_told
+from firstlight.corpus.damage import damage_told
 from firstlight.corpus.search import NOTHING_YET, Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import Snapshots

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from firstlight.corpus.commands import commands_told, pasteable
 from firstlight.errors import StoreError
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ def damage_told(site: Site) -> Iterator[None]:
     Nothing is checked on the way of a search: postings are mapped, and read where a question touches them.
     """
     try:
-        yield
+        with commands_told(site):
+            yield
     except _SURPRISES as surprise:
         from firstlight.corpus.verify import verify  # noqa: PLC0415  # only where something is wrong
 
         if not site.database.exists() or verify(site, repair=False, wait=0).ok:
             raise
         kind = type(surprise).__name__
-        raise StoreError(
-            f"{site.database.path}: damaged ({kind}); `firstlight verify --repair` mends it"
-        ) from surprise
+        message = f"{site.database.path}: damaged ({kind}); `firstlight verify --repair` mends it"
+        raise StoreError(pasteable(message, site)) from surprise

@@ -9,6 +9,7 @@ from firstlight.corpus.survey import file_errors, survey
 from firstlight.corpus.types import MANY_FILES, SyncReport
 from firstlight.errors import ConfigError
 from firstlight.store.meta import Meta, read_meta
+from firstlight.store.schema import OutdatedError
 
 if TYPE_CHECKING:
     from firstlight.corpus.site import Site
@@ -26,9 +27,12 @@ def sync(
 ) -> SyncReport:
     """Bring the index up to date; see `Corpus.sync`."""
     began = time.perf_counter()
-    seen = None
-    if not rebuild:
-        seen = survey(site)
+    seen, replace = None, rebuild
+    try:
+        seen = None if rebuild else survey(site)
+    except OutdatedError:
+        replace = True  # all that it holds comes from the files
+    if seen is not None:
         if seen.is_idle:
             return _idle_report(seen, began)
         _ask(seen, confirm)
@@ -39,7 +43,7 @@ def sync(
 
     make_state_folder(site.state, site.root)
     with writer_lock(site.state, wait=wait):
-        ensure_database(site, replace=rebuild)
+        ensure_database(site, replace=replace)
         with site.database.read() as connection:
             meta = read_meta(connection)
         if seen is None or (seen.meta or _fresh(meta)) != meta:

@@ -16,6 +16,7 @@ from firstlight.corpus.check import (
     lenient,
     read_indexables,
 )
+from firstlight.corpus.commands import pasteable
 from firstlight.corpus.merge import merge_due
 from firstlight.corpus.survey import survey
 from firstlight.corpus.types import Finding, VerifyReport
@@ -43,14 +44,14 @@ def verify(site: Site, *, repair: bool, wait: float) -> VerifyReport:
     if not site.database.exists():
         return VerifyReport()
     if not repair:
-        return _report(_check(site), began)
+        return _report(site, _check(site), began)
     with writer_lock(site.state, wait=wait):
         found = _check(site)
         left = found
         if found.faults:
             _repair(site, found.faults)
             left = _check(site)
-        return _report(found, began, left=left)
+        return _report(site, found, began, left=left)
 
 
 class _Checked(NamedTuple):
@@ -74,9 +75,13 @@ def _check(site: Site) -> _Checked:
         return _Checked([Fault("different", Finding("database", "corpus.db", "", str(error)))], 0, 0)
 
 
-def _report(found: _Checked, began: float, *, left: _Checked | None = None) -> VerifyReport:
+def _report(site: Site, found: _Checked, began: float, *, left: _Checked | None = None) -> VerifyReport:
     kinds = {
-        kind: tuple(fault.finding for fault in found.faults if fault.kind == kind)
+        kind: tuple(
+            finding._replace(reason=pasteable(finding.reason, site))
+            for found_kind, finding in found.faults
+            if found_kind == kind
+        )
         for kind in ("missing", "orphaned", "different")
     }
     repaired = 0 if left is None else max(0, len(found.faults) - len(left.faults))

@@ -113,7 +113,9 @@ class Segment:
         if len(view) < _HEADER.size or view[:7] != _MAGIC[:7]:
             raise StoreError("a segment of the index is damaged: run `firstlight verify --repair`")
         if view[7] != _MAGIC[7]:
-            raise StoreError("the index was written by another version of firstlight: sync with --rebuild")
+            raise StoreError(
+                "the index was written by another version of firstlight: run `firstlight sync --rebuild`"
+            )
         _, width, checksum, chunks, terms, postings, size = _HEADER.unpack_from(view)
         layout = _layout(width, chunks, terms, postings)
         expected = _HEADER.size + sum(dtype.itemsize * count for dtype, count in layout) + size

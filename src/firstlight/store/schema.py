@@ -104,8 +104,8 @@ def check_format(connection: sqlite3.Connection, path: Path) -> None:
             "or name another folder with --state"
         )
     if any(step not in MIGRATIONS for step in range(version, VERSION)):
-        raise NotOursError(
-            f"{path}: format {version} is of an earlier firstlight; `firstlight sync --rebuild` makes it anew"
+        raise OutdatedError(
+            f"{path}: format {version} is of an earlier firstlight; `firstlight sync` makes it anew"
         )
 
 
@@ -119,3 +119,7 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 class NotOursError(StoreError):
     """The file is damaged, or was never an index of ours; a rebuild replaces it."""
+
+
+class OutdatedError(NotOursError):
+    """The file is of an earlier format that no step leads on from; the next sync makes it anew."""
