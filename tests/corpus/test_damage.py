@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sqlite3
@@ -14,6 +15,7 @@ from firstlight.errors import StoreError
 from firstlight.lexical import Segment
 from firstlight.store import database as database_module
 from firstlight.store import schema
+from firstlight.store import segments as segments_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -251,3 +253,30 @@ def test_commands_in_messages_name_the_folder_and_the_state(docs: Docs, tmp_path
             (command,) = re.findall("`(.*)`", str(caught.value))
             options = ["--state", str(state), "--rebuild"]
             assert shlex.split(command) == ["firstlight", "sync", str(folder), *options]
+
+
+@pytest.mark.parametrize("name", ["corpus.db", "writer.lock", "segments"])
+def test_pipes_in_the_place_of_our_files_are_errors_and_never_waited_for(
+    docs: Docs, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(segments_module, "FILE_BYTES", 1)
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+    file = corpus.state / name
+    if name == "segments":
+        (file,) = file.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    docs.write("b.md", "words\n")
+    with docs.open() as corpus:
+        with pytest.raises(StoreError):
+            corpus.search("words") if name == "segments" else corpus.sync()
+
+
+def test_triggers_that_came_with_an_index_run_no_functions_of_ours(docs: Docs) -> None:
+    docs.write("a.md", "words\n")
+    with docs.open() as corpus:
+        corpus.sync()
+        with corpus._site.database.read() as connection:
+            assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)

@@ -177,8 +177,11 @@ def _read_segment(
 
 def _mapped(file: Path) -> memoryview:
     try:
-        with file.open("rb") as opened:
-            return memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+        number = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # never waits for a pipe
+        try:
+            return memoryview(mmap.mmap(number, 0, access=mmap.ACCESS_READ))
+        finally:
+            os.close(number)
     except FileNotFoundError as error:
         raise SegmentGoneError(f"{file}: gone; `firstlight verify --repair` makes it anew") from error
     except (OSError, ValueError) as error:
