@@ -26,7 +26,6 @@ from firstlight.rank.filters.nodes import (
     Number,
     conjunction,
     disjunction,
-    is_number,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 32  # mappings inside each other; written as text that is at most 64 brackets and `not`s
 
+_TOO_LARGE = 10**300
 _OPERATORS = (*SYMBOLS, "in", "all", "exists")
 
 
@@ -128,7 +128,7 @@ def _literal(value: object, place: str) -> Literal:
         case bool():
             return value
         case Integral():
-            return _number(str(int(value)), place)
+            return _number(int(value), place)
         case Real():
             if not math.isfinite(value):
                 raise _error(place, f"{value} compares with nothing; use a finite number")
@@ -144,10 +144,10 @@ def _literal(value: object, place: str) -> Literal:
     raise _error(place, f"expected a string, number, bool, date or datetime, found {_kind(value)}")
 
 
-def _number(text: str, place: str) -> Number:
-    if not is_number(text):
+def _number(value: int, place: str) -> Number:
+    if abs(value) >= _TOO_LARGE:  # Python itself refuses to write one of 4,300 digits
         raise _error(place, "the number is too large: at most 300 digits are read")
-    return Number(text)
+    return Number(str(value))
 
 
 def _iso(moment: datetime, place: str) -> str:
