@@ -49,6 +49,18 @@ def test_of_a_long_snippet_the_lines_with_the_matches_are_shown() -> None:
     assert lines[-1] == "- the drain"
 
 
+def test_what_stands_above_the_heading_of_the_first_match_is_left_out() -> None:
+    text = "The end of another.\n\n## Drain a node\n\nCordon it first.\n"
+    for word in ("node", "Cordon"):
+        at = text.index(word)
+        shown = render_snippet(
+            text, [(at, at + len(word))], columns=60, style=PLAIN, said={"Drain a node", "Nodes"}
+        )
+        assert shown == ["Cordon it first."]
+    shown = render_snippet(text, [(4, 7)], columns=60, style=PLAIN, said={"Drain a node"})
+    assert shown == ["The end of another.", "Cordon it first."]
+
+
 def test_markup_alone_and_headings_seen_above_are_left_out() -> None:
     text = "# Drain\n\n> one\n>\n> ```sh\n> two\n> ```\n\n## Other ##\n***\n"
     lines = render_snippet(text, [], columns=40, style=PLAIN, said={"Drain"})

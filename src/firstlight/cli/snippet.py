@@ -75,8 +75,8 @@ def render_snippet(
 def _logical_lines(text: str, lit: bytes, marked: bytes, said: Collection[str]) -> Iterator[list[Cell]]:
     """Yield paragraphs, and the lines that stand alone; left out is what says nothing, or nothing new."""
     paragraph: list[Cell] = []
-    start = 0
-    for line in text.splitlines(keepends=True):
+    start = _section_start(text, lit, said)
+    for line in text[start:].splitlines(keepends=True):
         span = slice(start, start + len(line))
         start += len(line)
         is_code = CODE in marked[span]
@@ -94,6 +94,20 @@ def _logical_lines(text: str, lit: bytes, marked: bytes, said: Collection[str]) 
             yield cells if is_code or not shown.lstrip().startswith("|") else _row(cells)
     if paragraph:
         yield paragraph
+
+
+def _section_start(text: str, lit: bytes, said: Collection[str]) -> int:
+    """Return where the section of the first match begins: above its heading stands what is another's."""
+    first = lit.find(b"\x01")
+    begin = end = 0
+    for line in text.splitlines(keepends=True):
+        if end > first:
+            break
+        end += len(line)
+        heading = _HEADING.fullmatch(line)
+        if heading is not None and plain(heading[1]) in said:
+            begin = end
+    return begin
 
 
 def _flows(line: str) -> bool:
