@@ -221,7 +221,6 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         check_format(connection, path)
         connection.execute("PRAGMA synchronous = NORMAL")
         # A content folder may bring its index along, from anywhere.
-        connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
