@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firstlight.corpus import is_trusted, trust
+from firstlight.corpus.trust import is_trusted, trust
 from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
