@@ -162,9 +162,9 @@ def relation(value: Any, literal: Literal) -> str:  # noqa: PLR0911 (one for eac
     if isinstance(value, str):
         if isinstance(literal, str):
             return "eq" if value == text else "lt" if [*map(ord, value)] < [*map(ord, text)] else "gt"
-        return "eq" if value == text else "none"
+        return "same" if value == text else "none"  # equal, and without an order
     if isinstance(value, bool) or isinstance(literal, bool):
-        return "eq" if value is literal else "none"
+        return "same" if value is literal else "none"
     if isinstance(value, (int, float)):
         if not isinstance(literal, Number):
             return "none"
@@ -193,7 +193,8 @@ def values_of(node: Any, path: str) -> list[Any]:
     return values_of(node.get(head), tail) if tail else []
 
 
-ALLOWED = {"eq": {"eq"}, "lt": {"lt"}, "gt": {"gt"}, "lte": {"lt", "eq"}, "gte": {"gt", "eq"}}
+EQUAL = {"eq", "same"}
+ALLOWED = {"eq": EQUAL, "lt": {"lt"}, "gt": {"gt"}, "lte": {"lt", "eq"}, "gte": {"gt", "eq"}}
 ALLOWED["ne"] = {"lt", "gt", "none"}
 
 
@@ -208,9 +209,10 @@ def truth(where: Filter, payload: Mapping[str, Any]) -> bool:
     if isinstance(where, Compare):
         return any(relation(value, where.value) in ALLOWED[where.operator] for value in singles)
     if isinstance(where, In):
-        return any(relation(value, literal) == "eq" for value in singles for literal in where.values)
+        return any(relation(value, literal) in EQUAL for value in singles for literal in where.values)
     held = [
-        any(relation(value, literal) == "eq" for value in singles) for literal in getattr(where, "values", ())
+        any(relation(value, literal) in EQUAL for value in singles)
+        for literal in getattr(where, "values", ())
     ]
     return bool(values) and all(held)
 
