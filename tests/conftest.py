@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, settings
 
 # Real files and two shared cores: the deadline per example would only measure the machine.
 settings.register_profile("firstlight", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("firstlight")
+# In CI the same examples every time: a failure there is one of the change, not of luck.
+settings.register_profile("ci", settings.get_profile("firstlight"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "firstlight")
 
 _DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
