@@ -229,11 +229,12 @@ def test_a_state_of_an_unknown_user_is_a_folder_of_that_name(docs: Docs) -> None
 def test_settings_in_a_pipe_a_folder_or_a_dump_are_not_read(docs: Docs, tmp_path: Path) -> None:
     file = docs.root / "firstlight.toml"
     (tmp_path / "dump").write_bytes(b"#" * (1 << 21))
-    for make in (
+    makes: list[Callable[[], None]] = [
         lambda: os.mkfifo(file),
         lambda: file.symlink_to("/dev/zero"),
         lambda: file.symlink_to(tmp_path / "dump"),
-    ):
+    ]
+    for make in makes:
         make()
         for use in (docs.open, lambda: trust(docs.root)):
             with pytest.raises(ConfigError, match=r"firstlight\.toml.*(regular|larger)"):

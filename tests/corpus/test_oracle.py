@@ -79,7 +79,10 @@ def rows_of(corpus: Corpus) -> list[Row]:
         "JOIN documents d ON d.id = c.document"
     ).fetchall()
     connection.close()
-    return [Row(*row[:4], {**load_payload(row[4]), "path": row[0]}) for row in rows]
+    return [
+        Row(path, start, end, text, {**load_payload(payload), "path": path})
+        for path, start, end, text, payload in rows
+    ]
 
 
 def says(text: str, asked: Asked) -> bool:
