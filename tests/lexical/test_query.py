@@ -244,3 +244,7 @@ def test_a_very_long_question_is_not_cut_within_a_word() -> None:
 )
 def test_a_stop_word_within_a_hyphenated_word_is_looked_up(asked: str, kept: str) -> None:
     assert [term.word for term in parse_query(asked).terms] == kept.split()
+
+
+def test_a_long_question_of_nothing_but_spaces_asks_nothing() -> None:
+    assert parse_query(" " * 1_000_000).terms == ()

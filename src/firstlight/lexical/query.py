@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _QUOTED = re.compile(r'"([^"]+)"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c]+)\u201c|«([^»]+)»')
+_SPACE_AND_WORD = re.compile(r"(?<!\s)\s++\S*+\Z")
 _NO_NAMES = frozenset({"I", "AND", "OR", "NOT"})  # capitals that do not make a name
 _APOSTROPHE = re.compile("['\u2019]")
 # A question is read this far: nobody types more, and every distinct term costs a look-up.
@@ -33,7 +34,7 @@ def parse_query(text: str, languages: Sequence[str] = ("en",)) -> Query:
         >>> [term.word for term in query.terms], [phrase.words for phrase in query.phrases]
         (['drain', 'node', 'pools'], [('node', 'pools')])
     """
-    read = text if len(text) <= LONGEST_QUESTION else text[:LONGEST_QUESTION].rsplit(None, 1)[0]
+    read = text if len(text) <= LONGEST_QUESTION else _SPACE_AND_WORD.sub("", text[:LONGEST_QUESTION])
     quoted = list(_QUOTED.finditer(read))
     inside = [(match.start(), match.end()) for match in quoted]
     words = list(_spoken(read))
