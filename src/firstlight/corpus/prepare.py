@@ -1,25 +1,25 @@
-"""A file's bytes -> the rows and postings of one document."""
+"""A file -> the rows and postings of one document."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.errors import DocumentError
 from firstlight.lexical import Indexable, detect_language
 from firstlight.store.checksums import checksum
 from firstlight.store.documents import ChunkRow, DocumentRow
 from firstlight.store.outline import dump_outline
 from firstlight.store.payload import dump_payload
 from firstlight.text.document import chunk_document, parse_content
+from firstlight.text.read import read_file
 from firstlight.text.titles import file_stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from firstlight.corpus.config import Config
-    from firstlight.text.read import FileContent
-    from firstlight.text.types import Chunk, Document, Value
+    from firstlight.text.types import Chunk, Value
 
 # How much of a document is looked at to tell its language.
 _LANGUAGE_SAMPLE = 4000
@@ -27,63 +27,121 @@ _LANGUAGE_SAMPLE = 4000
 _TAG_FIELDS = ("tags", "keywords")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document ready to be written, but for its ids."""
+class PreparedChunk(NamedTuple):
+    """A chunk ready to be written, but for its ids; `content_hash` is in hexadecimal."""
 
-    content: FileContent
-    document: Document
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    content_hash: str
+    headings: Sequence[str]
+    outline: str
+    text: str
+
+
+class Prepared(NamedTuple):
+    """A document ready to be written, but for its ids: nothing that JSON does not carry."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    digest: str
+    title: str
     language: str
-    chunks: Sequence[Chunk]
+    payload: str
+    tags: Sequence[str]
+    chunks: Sequence[PreparedChunk]
+
+    @property
+    def characters(self) -> int:
+        """How much text its chunks hold."""
+        return sum(len(chunk.text) for chunk in self.chunks)
 
     def rows(self, recipe: str, document: int, first_chunk: int) -> tuple[DocumentRow, list[ChunkRow]]:
         """Return its rows, the chunks numbered from `first_chunk`."""
-        content = self.content
         chunks = [
             ChunkRow(
-                first_chunk + chunk.index,
+                first_chunk + position,
                 document,
-                chunk.index,
+                position,
                 chunk.start,
                 chunk.end,
                 chunk.line_start,
                 chunk.line_end,
-                content_hash(chunk.text),
-                dump_outline(chunk.headings, chunk.sections),
+                bytes.fromhex(chunk.content_hash),
+                chunk.outline,
                 chunk.text,
             )
-            for chunk in self.chunks
+            for position, chunk in enumerate(self.chunks)
         ]
         row = DocumentRow(
             document,
-            content.path,
-            content.size,
-            content.mtime_ns,
-            content.digest,
+            self.path,
+            self.size,
+            self.mtime_ns,
+            bytes.fromhex(self.digest),
             recipe,
             self.language,
-            len(self.chunks),
-            self.document.title,
-            dump_payload(self.document.fields),
+            len(chunks),
+            self.title,
+            self.payload,
         )
         return row._replace(checksum=checksum(row, chunks)), chunks
 
     def indexables(self) -> list[Indexable]:
         """Return what is indexed of its chunks."""
-        document = self.document
-        name, tags = file_stem(document.path), tags_of(document.fields)
+        name, tags = file_stem(self.path), tuple(self.tags)
         return [
-            Indexable(chunk.text, document.title, chunk.headings, name, tags, self.language)
+            Indexable(chunk.text, self.title, tuple(chunk.headings), name, tags, self.language)
             for chunk in self.chunks
         ]
 
 
-def prepare(content: FileContent, config: Config) -> Prepared:
-    """Decode, parse and cut a document; DocumentError says what is wrong with it."""
-    document = parse_content(content, encoding=config.encoding)
+class Refused(NamedTuple):
+    """A file that cannot be indexed, why, and its bytes' sha256 in hexadecimal where they could be read."""
+
+    path: str
+    reason: str
+    line: int | None
+    digest: str | None
+
+
+def prepare(root: str, path: str, config: Config) -> Prepared | Refused:
+    """Read, decode, parse and cut a document."""
+    digest = None
+    try:
+        content = read_file(root, path, max_bytes=config.max_file_size)
+        digest = content.digest.hex()
+        document = parse_content(content, encoding=config.encoding)
+        chunks = chunk_document(document, **config.sizes)
+    except DocumentError as error:
+        return Refused(path, error.reason, error.line, digest)
     sample = document.text[document.body_start : document.body_start + _LANGUAGE_SAMPLE]
-    language = detect_language(sample) if config.language == "auto" else config.language
-    return Prepared(content, document, language, chunk_document(document, **config.sizes))
+    return Prepared(
+        path,
+        content.size,
+        content.mtime_ns,
+        digest,
+        document.title,
+        detect_language(sample) if config.language == "auto" else config.language,
+        dump_payload(document.fields),
+        tags_of(document.fields),
+        [_prepared(chunk) for chunk in chunks],
+    )
+
+
+def _prepared(chunk: Chunk) -> PreparedChunk:
+    return PreparedChunk(
+        chunk.start,
+        chunk.end,
+        chunk.line_start,
+        chunk.line_end,
+        content_hash(chunk.text).hex(),
+        chunk.headings,
+        dump_outline(chunk.headings, chunk.sections),
+        chunk.text,
+    )
 
 
 def content_hash(text: str) -> bytes:

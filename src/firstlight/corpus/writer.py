@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from firstlight.corpus.merge import merge_due
-from firstlight.corpus.prepare import prepare
+from firstlight.corpus.parallel import prepare_all
+from firstlight.corpus.prepare import Refused
 from firstlight.corpus.survey import file_errors
 from firstlight.corpus.types import Progress, SyncReport
-from firstlight.errors import DocumentError
 from firstlight.lexical import SegmentBuilder
 from firstlight.store.database import create, remove
 from firstlight.store.documents import (
@@ -28,7 +29,6 @@ from firstlight.store.fts5 import keep_fts5
 from firstlight.store.meta import Meta, raise_generation, read_meta, write_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import bury_documents, insert_segment, store_segment, sweep_files
-from firstlight.text.read import read_file
 
 if TYPE_CHECKING:
     import sqlite3
@@ -77,7 +77,7 @@ class _Batch:
 
     def add(self, prepared: Prepared, job: Job) -> None:
         self.prepared.append(prepared)
-        self.characters += len(prepared.document.text)
+        self.characters += prepared.characters
         if job.replaces is not None:
             self.removed.append(job.replaces.document)
 
@@ -99,31 +99,33 @@ class _Run:
     def run(self, began: float) -> SyncReport:
         self.errors = self.seen.known_errors()
         jobs = self.seen.work.jobs()
+        paths = [job.entry.path for job in jobs]
         batch = _Batch()
-        for job in jobs:
-            if batch.is_full and batch.prepared:
-                self._commit(batch, total=len(jobs))
-                batch = _Batch()
-            self._prepare(job, batch)
+        with closing(prepare_all(self.site.root, paths, self.site.config)) as outcomes:
+            for job, outcome in zip(jobs, outcomes, strict=True):
+                if batch.is_full and batch.prepared:
+                    self._commit(batch, total=len(jobs))
+                    batch = _Batch()
+                self._take(job, outcome, batch)
         batch.removed += [row.document for row in self.seen.work.deleted]
         self._commit(batch, total=len(jobs), last=True)
         return self._report(began)
 
-    def _prepare(self, job: Job, batch: _Batch) -> None:
-        entry, digest = job.entry, None
-        try:
-            content = read_file(self.site.root, entry.path, max_bytes=self.site.config.max_file_size)
-            digest = content.digest
-            batch.add(prepare(content, self.site.config), job)
-        except DocumentError as error:
-            reason = error.reason if error.line is None else f"line {error.line}: {error.reason}"
-            self.errors.append(
-                ErrorRow(entry.path, reason, entry.size, entry.mtime_ns, digest, self.site.recipe)
-            )
-            self.failed.add(entry.path)
-            if job.replaces is not None and job.replaces.path != entry.path:
-                batch.removed.append(job.replaces.document)  # its own path is gone
+    def _take(self, job: Job, outcome: Prepared | Refused, batch: _Batch) -> None:
+        if isinstance(outcome, Refused):
+            self._refuse(job, outcome, batch)
+        else:
+            batch.add(outcome, job)
         self.done += 1
+
+    def _refuse(self, job: Job, refused: Refused, batch: _Batch) -> None:
+        entry = job.entry
+        reason = refused.reason if refused.line is None else f"line {refused.line}: {refused.reason}"
+        digest = None if refused.digest is None else bytes.fromhex(refused.digest)
+        self.errors.append(ErrorRow(entry.path, reason, entry.size, entry.mtime_ns, digest, self.site.recipe))
+        self.failed.add(entry.path)
+        if job.replaces is not None and job.replaces.path != entry.path:
+            batch.removed.append(job.replaces.document)  # its own path is gone
 
     def _commit(self, batch: _Batch, *, total: int, last: bool = False) -> None:
         documents, chunks, stored = self._rows(batch)
