@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from firstlight.corpus import prepare as prepare_module
 from firstlight.corpus import survey as survey_module
 from firstlight.corpus import sync as sync_module
-from firstlight.corpus import writer as writer_module
 from firstlight.corpus.types import FileError, Progress, Rename
 from firstlight.errors import ConfigError, DocumentError
 from firstlight.text import read as read_module
@@ -198,7 +198,7 @@ def test_a_bad_file_is_reported_again_but_not_read_again(docs: Docs, monkeypatch
     docs.age()
     with docs.open() as corpus:
         first = corpus.sync()
-        for module in (survey_module, writer_module):
+        for module in (survey_module, prepare_module):
             monkeypatch.setattr(module, "read_file", None)
         again = corpus.sync()
         assert again.errors == first.errors
