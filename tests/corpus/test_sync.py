@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight.corpus import prepare as prepare_module
+from firstlight.corpus import writer as writer_module
 from firstlight.corpus import survey as survey_module
 from firstlight.corpus import sync as sync_module
 from firstlight.corpus.types import FileError, Progress, Rename
