@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight.corpus import prepare as prepare_module
-from firstlight.corpus import writer as writer_module
 from firstlight.corpus import survey as survey_module
 from firstlight.corpus import sync as sync_module
+from firstlight.corpus import writer as writer_module
 from firstlight.corpus.types import FileError, Progress, Rename
 from firstlight.errors import ConfigError, DocumentError
 from firstlight.text import read as read_module
