@@ -101,7 +101,7 @@ def terms_of_many(written: list[str], language: str) -> list[tuple[str, ...]]:
     lowered = [word.lower() for word in itertools.compress(written, plain)]
     stems = iter(_stemmer(name).stemWords(lowered) if name else lowered)
     return [
-        (next(stems),) if is_plain else _terms_of_other(word[:_LONGEST_WORD], language)
+        (next(stems),) if is_plain else word_terms(word, language)
         for word, is_plain in zip(written, plain, strict=True)
     ]
 

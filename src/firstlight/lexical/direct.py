@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firstlight.lexical.analysis import word_terms
+from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
 from firstlight.lexical.characters import BIGRAM, LETTER, MARK, classify, code_points
 from firstlight.lexical.kernels import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _BATCH_CHARACTERS = 1 << 16  # the arrays of a batch stay within a processor's cache
 _ROUND_CHARACTERS = 1 << 22  # the words of a round are looked at together
-_PREFIX = 5  # a beginning is compared so far
+_PREFIX = 6  # a beginning is compared so far
 _AFTER = " " * _PREFIX  # so that the beginning of the last word can be read like any other
 
 
@@ -70,10 +70,10 @@ def score_texts(
     return scores
 
 
-def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[np.uint32], Ints]:
+def _count(query: Query, texts: Sequence[str], language: str) -> tuple[Ints, Ints]:
     """Return how often each term of the question is in each text, [terms, texts]; and the texts' lengths."""
     beginnings = _Beginnings(query) if language == "en" else None  # other stemmers take prefixes away
-    counts = np.zeros((len(query.terms), len(texts)), np.uint32)
+    counts = np.zeros((len(query.terms), len(texts)), np.int64)
     lengths = np.zeros(len(texts), np.int64)
     sizes = sizes_of(texts)
     for round_first, round_last in _runs(texts, 0, len(texts), _ROUND_CHARACTERS):
@@ -91,7 +91,8 @@ def _count(query: Query, texts: Sequence[str], language: str) -> tuple[NDArray[n
             words += [joined[s:e] for s, e in zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)]
             homes.append(np.searchsorted(bounds, kept, side="right") + first)
         rows, sources = _rows(query, words, language)
-        np.add.at(counts, (rows, np.concatenate(homes)[sources]), 1)
+        places = rows * len(texts) + np.concatenate(homes)[sources]
+        counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)
     return np.minimum(counts, HIGHEST_FREQUENCY), lengths
 
 
@@ -115,7 +116,7 @@ def _rows(query: Query, words: list[str], language: str) -> tuple[Ints, Ints]:
     numbers = [distinct.setdefault(word, len(distinct)) for word in words]
     table = [
         [row for term in terms if term in rows_of for row in rows_of[term]]
-        for terms in (word_terms(word, language) for word in distinct)
+        for terms in terms_of_many(list(distinct), language)
     ]
     offsets = np.zeros(len(table) + 1, np.int64)
     np.cumsum([len(rows) for rows in table], out=offsets[1:])
@@ -133,10 +134,17 @@ def _to_look_at(
     if beginnings is None or (classes == BIGRAM).any():
         return np.arange(len(starts))
     other = np.flatnonzero((classes == LETTER) | (classes == MARK))
-    parts = np.concatenate([starts, inner_parts(classes)])
-    found = np.concatenate([other[codes[other] > 0x7F], *beginnings.at(codes, parts)])
+    inner = inner_parts(classes)
+    parts = np.concatenate([starts, inner])
+    begun = beginnings.at(codes, parts)
+    within = [other[codes[other] > 0x7F], parts[begun[begun >= len(starts)]]]
+    if beginnings.of_one_letter:
+        begins = np.zeros(len(classes), np.bool_)
+        begins[parts] = True
+        within.append(inner[begins[inner - 1]])  # a part of one letter, ended by the next
     wanted = np.zeros(len(starts) + 1, np.bool_)
-    wanted[np.searchsorted(starts, found, side="right") - 1] = True
+    wanted[begun[begun < len(starts)]] = True
+    wanted[np.searchsorted(starts, np.concatenate(within), side="right") - 1] = True
     return np.flatnonzero(wanted[:-1])
 
 
@@ -154,41 +162,49 @@ def _letters(codes: Ints) -> Ints:
     return _LETTER_TABLE.take(np.minimum(codes, 0x7F))
 
 
+def _beginnings_of(stem: str) -> list[str]:
+    if len(stem) > 1:
+        return [stem.removesuffix("e") if stem.endswith("e") else stem.removesuffix("l")]
+    return [stem + " ", *(stem + ending for ending in ("ing", "ed") if stem in "aeiouy")]
+
+
 class _Beginnings:
     """A trie of how words of the question's terms begin, walked from many places at once.
 
-    Snowball's English stemmer changes a word's beginning by no more than the stem's last letter, and y to i:
-    what comes before those is how the word begins.
+    To Snowball's English stemmer a word begins with its stem, but for y and i, which are one here, and for a
+    last e or l, which the stemmer may have put there (using: use, ability: abl). What has a stem of one
+    letter is that letter, or a vowel with `ing` or `ed`.
     """
 
     def __init__(self, query: Query) -> None:
         self._next = [[0] * _LETTERS]
-        ends = set()
+        ends: set[int] = set()
         for term in query.terms:
             for variant in term.variants:
-                beginning = variant[:-1] if len(variant) > 2 else variant
-                ends.add(self._add(beginning[:_PREFIX]))
+                ends.update(map(self._add, _beginnings_of(variant)))
+        self.of_one_letter = any(len(variant) == 1 for term in query.terms for variant in term.variants)
+        for end in ends:
+            self._next[end] = [end] * _LETTERS  # whatever follows a beginning
         self._steps = np.array(self._next, np.int64).ravel()
         self._is_end = np.zeros(len(self._next), np.bool_)
         self._is_end[list(ends)] = True
 
     def _add(self, beginning: str) -> int:
         node = 0
-        for number in map(_number_of, beginning):
+        for number in map(_number_of, beginning[:_PREFIX]):
             if not self._next[node][number]:
                 self._next[node][number] = len(self._next)
                 self._next.append([0] * _LETTERS)
             node = self._next[node][number]
         return node
 
-    def at(self, codes: Ints, places: Ints) -> Iterator[Ints]:
-        """Yield those of `places` at which one of the beginnings stands."""
+    def at(self, codes: Ints, places: Ints) -> Ints:
+        """Return at which of `places` one of the beginnings stands, by their positions there."""
+        found = np.arange(len(places))
         nodes = self._steps.take(_letters(codes.take(places)))
-        for depth in range(_PREFIX):
-            if depth:
-                nodes = self._steps.take(nodes * _LETTERS + _letters(codes.take(places + depth)))
+        for depth in range(1, _PREFIX):
             going = np.flatnonzero(nodes)
-            places, nodes = places[going], nodes[going]
-            ends = self._is_end[nodes]
-            yield places[ends]
-            places, nodes = places[~ends], nodes[~ends]
+            found = found[going]
+            places = places[going]
+            nodes = self._steps.take(nodes[going] * _LETTERS + _letters(codes.take(places + depth)))
+        return found[self._is_end[nodes]]
