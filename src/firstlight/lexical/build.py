@@ -63,7 +63,7 @@ class SegmentBuilder:
         self._runs: list[tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint16]]] = []
         self._waiting: list[Indexable] = []
         self._characters = 0
-        if len(self._tokenizer.terms) > _MOST_TERMS:
+        if len(self._tokenizer) > _MOST_TERMS:
             self._tokenizer = Tokenizer()
 
     def add(self, ids: Sequence[int], items: Sequence[Indexable]) -> None:
@@ -82,7 +82,7 @@ class SegmentBuilder:
     def finish(self) -> Segment:
         """Return the segment of everything that was added since the last one."""
         self._flush()
-        terms = self._tokenizer.terms
+        terms = self._tokenizer.terms()
         present = np.zeros(len(terms), np.bool_)
         for numbers, _, _ in self._runs:
             present[numbers] = True

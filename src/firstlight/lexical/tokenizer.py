@@ -14,7 +14,7 @@ from firstlight.lexical.hashing import HashTable, SpanHasher
 from firstlight.lexical.kernels import expand, is_pair, word_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -35,20 +35,24 @@ class Tokens(NamedTuple):
 class Tokenizer:
     """Gives terms small integer ids, in the order in which they are first met.
 
-    Attributes:
-        terms: The terms met so far; a term's id is its position.
-
     Example:
         >>> tokenizer = Tokenizer()
         >>> tokens = tokenizer.tokenize(["drain nodes", "a node"], "en")
-        >>> [tokenizer.terms[term] for term in tokens.terms.tolist()], tokens.texts.tolist()
+        >>> terms = tokenizer.terms()
+        >>> [terms[term] for term in tokens.terms.tolist()], tokens.texts.tolist()
         (['drain', 'node', 'a', 'node'], [0, 0, 1, 1])
     """
 
     def __init__(self) -> None:
-        self.terms: list[str] = []
         self._ids: dict[str, int] = {}
         self._vocabularies: dict[str, _Vocabulary] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def terms(self) -> list[str]:
+        """Return the terms met so far; a term's id is its position."""
+        return list(self._ids)
 
     def tokenize(self, texts: Sequence[str], language: str) -> Tokens:
         """Return the tokens of `texts`, all in one Latin-script language."""
@@ -65,20 +69,13 @@ class Tokenizer:
             _, firsts = np.unique(hashes[missing], return_index=True)
             new = missing[np.sort(firsts)]  # in reading order: ids do not depend on the hashes
             written = [joined[s:e] for s, e in zip(starts[new].tolist(), ends[new].tolist(), strict=True)]
-            vocabulary.add(hashes[new], terms_of_many(written, language), self._term_id)
+            vocabulary.add(hashes[new], terms_of_many(written, language), self._ids)
             words[missing] = vocabulary.lookup(hashes[missing])
         sizes = sizes_of(texts)
         text_of_word = np.repeat(np.arange(len(texts)), np.diff(words_before(starts, sizes), prepend=0))
         lengths = np.diff(words_before(starts[~is_pair(starts)], sizes), prepend=0)
         terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
         return Tokens(terms, text_of_word[sources], lengths)
-
-    def _term_id(self, term: str) -> int:
-        found = self._ids.get(term)
-        if found is None:
-            found = self._ids[term] = len(self.terms)
-            self.terms.append(term)
-        return found
 
 
 def sizes_of(texts: Sequence[str]) -> Ints:
@@ -108,12 +105,11 @@ class _Vocabulary:
     def lookup(self, hashes: NDArray[np.uint64]) -> Ints:
         return self._table.lookup(hashes)
 
-    def add(
-        self, hashes: NDArray[np.uint64], analysed: list[tuple[str, ...]], term_id: Callable[[str], int]
-    ) -> None:
+    def add(self, hashes: NDArray[np.uint64], analysed: list[tuple[str, ...]], ids: dict[str, int]) -> None:
         first = len(self.offsets) - 1
         self._table.insert(hashes, np.arange(first, first + len(hashes)))
         sizes = np.fromiter(map(len, analysed), np.int64, len(analysed))
-        ids = [term_id(term) for terms in analysed for term in terms]
+        number_of = ids.setdefault
+        numbers = [number_of(term, len(ids)) for terms in analysed for term in terms]
         self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
-        self.terms = np.concatenate([self.terms, np.array(ids, np.int64)])
+        self.terms = np.concatenate([self.terms, np.array(numbers, np.int64)])
