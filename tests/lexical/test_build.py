@@ -137,3 +137,14 @@ def test_two_processes_make_the_same_bytes_whatever_their_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(hashes) == 1
+
+
+def test_what_a_closed_builder_leaves_behind_changes_no_segment() -> None:
+    fresh = build_segment([1, 2], [Indexable("zeta drains"), Indexable("a node")]).to_bytes()
+    learned = SegmentBuilder()
+    learned.add([7], [Indexable("node pools drained by the zeta")])
+    learned.finish()
+    learned.close()
+    after = SegmentBuilder()
+    after.add([1, 2], [Indexable("zeta drains"), Indexable("a node")])
+    assert after.finish().to_bytes() == fresh

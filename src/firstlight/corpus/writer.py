@@ -109,6 +109,7 @@ class _Run:
                 self._take(job, outcome, batch)
         batch.removed += [row.document for row in self.seen.work.deleted]
         self._commit(batch, total=len(jobs), last=True)
+        self.builder.close()
         return self._report(began)
 
     def _take(self, job: Job, outcome: Prepared | Refused, batch: _Batch) -> None:

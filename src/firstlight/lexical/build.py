@@ -25,8 +25,19 @@ HEADINGS_WEIGHT = 2
 NAME_WEIGHT = 1
 TAGS_WEIGHT = 1
 
+_FEW_TERMS = 1 << 16
 _MOST_TERMS = 1 << 20  # a builder that knows more forgets them all: its memory stays within bounds
 _BATCH_CHARACTERS = 1 << 17  # the arrays of a batch stay within a processor's cache
+
+
+_spare: list[Tokenizer] = []  # of a builder that was closed
+
+
+def _spare_tokenizer() -> Tokenizer:
+    try:
+        return _spare.pop()  # in one step: no two threads get the same
+    except IndexError:
+        return Tokenizer()
 
 
 def build_segment(ids: Sequence[int], items: Sequence[Indexable]) -> Segment:
@@ -54,8 +65,14 @@ class SegmentBuilder:
     """
 
     def __init__(self) -> None:
-        self._tokenizer = Tokenizer()
+        self._tokenizer = _spare_tokenizer()
         self._clear()
+
+    def close(self) -> None:
+        """Leave the words to the next builder of this process, where they are few."""
+        if len(self._tokenizer) <= _FEW_TERMS:
+            _spare[:] = [self._tokenizer]
+        self._tokenizer = Tokenizer()
 
     def _clear(self) -> None:
         self._ids: list[int] = []
