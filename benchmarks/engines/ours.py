@@ -1,4 +1,4 @@
-"""firstlight's lexical floor by itself, fed in batches as a sync feeds it."""
+"""firstlight's lexical floor by itself: one segment in memory, or segments in batches as a sync makes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ class Firstlight:
         self.build_items(Indexable(text) for text in texts)
 
     def build_items(self, items: Iterable[Indexable]) -> None:
-        """Index `items` under their positions."""
-        self._parts = [(segment, None) for segment in build_segments(items)]
+        """Index `items` under their positions, as one segment."""
+        builder = lexical.SegmentBuilder()
+        for position, item in enumerate(items):
+            builder.add([position], [item])
+        self._parts = [(builder.finish(), None)]
         self._index = lexical.Index(self._parts)
 
     def add(self, items: Sequence[Indexable], first: int) -> None:

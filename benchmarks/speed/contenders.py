@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from benchmarks.options import Options
 
 SETUP = {
-    "firstlight": "lexical segments in memory, built in batches of 8 MB and merged by plan, defaults",
+    "firstlight": "one lexical segment in memory, defaults",
     "fts5": "tokenize='porter unicode61', one transaction, OR of quoted words, ORDER BY bm25(), in memory",
     "fts5 file": "the same, its database in a file",
     "tantivy": "en_stem, index in memory, tantivy-py's default writer (128 MB, threads as it likes)",
