@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from firstlight.corpus.prepare import Prepared, PreparedChunk, Refused, prepare
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     Outcome = Prepared | Refused
 
 _WORTHWHILE = 200  # fewer files are done before a second process is of use
-_BLOCK = 16  # files that one process prepares while the other prepares as many
+_BLOCK = 16  # files
+# The first process prepares every fourth block: it also indexes what both prepare.
+_SHARE = 4
+_PIPE_BYTES = 1 << 20  # how far ahead the second process may be
 _SIZE_BYTES = 8
 
 
@@ -30,10 +33,11 @@ def prepare_all(root: str, paths: Sequence[str], config: Config) -> Generator[Ou
         for block in blocks:
             yield from _prepared(root, block, config)
         return
-    with _second_process(root, blocks[1::2], config) as replies:
+    others = [block for number, block in enumerate(blocks) if number % _SHARE]
+    with _second_process(root, others, config) as replies:
         for number, block in enumerate(blocks):
             # Should the other process end early, this one does its share too, and meets the same error.
-            received = _received(replies) if number % 2 else None
+            received = _received(replies) if number % _SHARE else None
             yield from received or _prepared(root, block, config)
 
 
@@ -60,12 +64,20 @@ def _second_process(root: str, blocks: Sequence[Sequence[str]], config: Config) 
         os.close(reading)
         _serve(writing, root, blocks, config)
     os.close(writing)
+    _widen(reading)
     try:
         with os.fdopen(reading, "rb") as replies:
             yield replies
     finally:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
+
+
+def _widen(pipe: int) -> None:
+    import fcntl  # noqa: PLC0415  # not on every system, and only here
+
+    with suppress(OSError):  # a user's pipes may take no more
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _serve(writing: int, root: str, blocks: Sequence[Sequence[str]], config: Config) -> None:

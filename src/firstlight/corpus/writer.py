@@ -64,10 +64,13 @@ def ensure_database(site: Site, *, replace: bool) -> None:
 
 @dataclass(slots=True)
 class _Batch:
-    """What the next transaction writes."""
+    """What the next transaction writes; its documents and chunks are numbered as they come."""
 
+    next_document: int
+    next_chunk: int
     began: float = field(default_factory=time.perf_counter)
-    prepared: list[Prepared] = field(default_factory=list)
+    documents: list[DocumentRow] = field(default_factory=list)
+    chunks: list[ChunkRow] = field(default_factory=list)
     removed: list[int] = field(default_factory=list)
     characters: int = 0
 
@@ -75,11 +78,17 @@ class _Batch:
     def is_full(self) -> bool:
         return self.characters >= BATCH_CHARACTERS or time.perf_counter() - self.began >= BATCH_SECONDS
 
-    def add(self, prepared: Prepared, job: Job) -> None:
-        self.prepared.append(prepared)
+    def add(self, prepared: Prepared, job: Job, recipe: str) -> list[int]:
+        """Add a document; return the ids of its chunks."""
+        row, chunks = prepared.rows(recipe, self.next_document, self.next_chunk)
+        self.documents.append(row)
+        self.chunks += chunks
+        self.next_document += 1
+        self.next_chunk += len(chunks)
         self.characters += prepared.characters
         if job.replaces is not None:
             self.removed.append(job.replaces.document)
+        return [chunk.id for chunk in chunks]
 
 
 @dataclass(slots=True)
@@ -100,23 +109,28 @@ class _Run:
         self.errors = self.seen.known_errors()
         jobs = self.seen.work.jobs()
         paths = [job.entry.path for job in jobs]
-        batch = _Batch()
+        batch = self._new_batch()
         with closing(prepare_all(self.site.root, paths, self.site.config)) as outcomes:
             for job, outcome in zip(jobs, outcomes, strict=True):
-                if batch.is_full and batch.prepared:
+                if batch.is_full and batch.documents:
                     self._commit(batch, total=len(jobs))
-                    batch = _Batch()
+                    batch = self._new_batch()
                 self._take(job, outcome, batch)
         batch.removed += [row.document for row in self.seen.work.deleted]
         self._commit(batch, total=len(jobs), last=True)
         self.builder.close()
         return self._report(began)
 
+    def _new_batch(self) -> _Batch:
+        with self.site.database.read() as connection:  # under the write lock: nobody else takes these ids
+            return _Batch(*next_ids(connection))
+
     def _take(self, job: Job, outcome: Prepared | Refused, batch: _Batch) -> None:
         if isinstance(outcome, Refused):
             self._refuse(job, outcome, batch)
         else:
-            batch.add(outcome, job)
+            # Read into postings as they come: a second process may be preparing the next ones meanwhile.
+            self.builder.add(batch.add(outcome, job, self.site.recipe), outcome.indexables())
         self.done += 1
 
     def _refuse(self, job: Job, refused: Refused, batch: _Batch) -> None:
@@ -129,47 +143,33 @@ class _Run:
             batch.removed.append(job.replaces.document)  # its own path is gone
 
     def _commit(self, batch: _Batch, *, total: int, last: bool = False) -> None:
-        documents, chunks, stored = self._rows(batch)
+        stored = self._segment(batch)
         with self.site.database.write() as connection:
             if batch.removed:
                 bury_documents(connection, batch.removed)
                 delete_documents(connection, batch.removed)
-            insert_documents(connection, documents, chunks)
+            insert_documents(connection, batch.documents, batch.chunks)
             if stored is not None:
                 insert_segment(connection, stored)
             if last:
                 self._finish(connection)
                 keep_fts5(connection, keep=self.site.config.fts5)
-            if batch.removed or documents:
+            if batch.removed or batch.documents:
                 self.generation = raise_generation(connection)
             else:
                 self.generation = read_meta(connection).generation
-        self.chunks += len(chunks)
+        self.chunks += len(batch.chunks)
         if stored is not None or batch.removed:
             merge_due(self.site)
         if self.progress is not None and total:
             self.progress(Progress(self.done, total, self.chunks))
 
-    def _rows(self, batch: _Batch) -> tuple[list[DocumentRow], list[ChunkRow], Stored | None]:
-        """Number the batch's documents and chunks, and build its segment, all before the transaction."""
-        if not batch.prepared:
-            return [], [], None
-        with self.site.database.read() as connection:
-            document, chunk = next_ids(connection)
-        documents, chunks, items = [], [], []
-        for prepared in batch.prepared:
-            row, rows = prepared.rows(self.site.recipe, document, chunk)
-            documents.append(row)
-            chunks += rows
-            items += prepared.indexables()
-            document += 1
-            chunk += len(rows)
-        if not chunks:
-            return documents, chunks, None
-        self.builder.add([row.id for row in chunks], items)
-        segment = self.builder.finish()
-        owners = np.array([row.document for row in chunks], np.int64)
-        return documents, chunks, store_segment(self.site.state, segment, owners)
+    def _segment(self, batch: _Batch) -> Stored | None:
+        """Bring the batch's segment to rest, before the transaction that makes it exist."""
+        if not batch.chunks:
+            return None
+        owners = np.array([row.document for row in batch.chunks], np.int64)
+        return store_segment(self.site.state, self.builder.finish(), owners)
 
     def _finish(self, connection: sqlite3.Connection) -> None:
         touched = self.seen.work.touched
