@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight.cli import app as edge
-from firstlight.cli.search import _LONGEST_QUERY
 from firstlight.errors import FirstlightError
 from firstlight.lexical.query import LONGEST_QUESTION
 
@@ -59,8 +58,13 @@ def test_a_wrong_use_exits_with_2_and_says_the_way_out(
     assert "\x1b" not in outcome.err
 
 
-def test_a_question_is_as_long_as_it_is_read() -> None:
-    assert _LONGEST_QUERY == LONGEST_QUESTION
+def test_a_question_is_as_long_as_it_is_read(run: Run, docs: Path) -> None:
+    longest = ("x " * LONGEST_QUESTION)[: LONGEST_QUESTION - 6] + "coffee"
+    assert len(longest) == LONGEST_QUESTION == 10_000
+    assert run("search", docs, longest).code == 0
+    refused = run("search", docs, f"{longest}s")
+    assert (refused.code, refused.out) == (2, "")
+    assert "10,001 characters" in refused.err
 
 
 def test_an_error_of_the_library_is_a_line(run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,20 +64,21 @@ def _ask(root: Path, files: int) -> bool:
 
 def summary(report: SyncReport) -> str:
     """Say in one line what a sync did, or nothing where it had nothing to do."""
-    done = [
-        f"{number:,} {verb}"
-        for number, verb in (
-            (report.added, "added"),
-            (report.changed, "changed"),
-            (report.renamed, "renamed"),
-            (report.deleted, "deleted"),
-        )
-        if number
-    ]
+    done = tally(
+        (report.added, "added"),
+        (report.changed, "changed"),
+        (report.renamed, "renamed"),
+        (report.deleted, "deleted"),
+    )
     if not done:
         return ""
     chunks = f" ({count(report.chunks, 'chunk')} indexed)" if report.chunks else ""
-    return f"{', '.join(done)}{chunks} in {duration(report.seconds)}"
+    return f"{done}{chunks} in {duration(report.seconds)}"
+
+
+def tally(*counted: tuple[int, str]) -> str:
+    """Say how much there is of each, and nothing of what there is none of."""
+    return ", ".join(f"{number:,} {what}" for number, what in counted if number)
 
 
 def tell_errors(errors: Sequence[FileError], *, folder: Path, most: int = _ERRORS_TOLD) -> None:

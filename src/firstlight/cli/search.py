@@ -26,7 +26,6 @@ _WAIT = 0.5  # seconds: another process' sync may take long, and what it has com
 
 _MOST_ERRORS = 3  # files that stay as they are would be named before every answer
 _MOST_HITS = 10_000  # more than anyone reads; a slip of the finger should not fill the screen
-_LONGEST_QUERY = 10_000  # characters, as far as a question is read; what is longer was meant to be a file
 
 
 @click.command("search")
@@ -96,9 +95,11 @@ def _question(words: tuple[str, ...]) -> str:
     question = " ".join(words)
     if not question.strip():
         raise click.UsageError("the question is empty: say what to search for")
-    if len(question) > _LONGEST_QUERY:
+    from firstlight.lexical.query import LONGEST_QUESTION
+
+    if len(question) > LONGEST_QUESTION:
         raise click.UsageError(
-            f"the question has {len(question):,} characters; at most {_LONGEST_QUERY:,} make one"
+            f"the question has {len(question):,} characters; at most {LONGEST_QUESTION:,} make one"
         )
     if any(map(_is_binary, question)):
         raise click.UsageError("the question is not text: it has control characters or bytes outside UTF-8")

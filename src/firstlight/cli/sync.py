@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors, why_empty
+from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tally, tell_errors, why_empty
 from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
 from firstlight.cli.terminal import count, printable, show, talk
 
@@ -69,14 +69,10 @@ def _planned(plan: Plan) -> Iterator[str]:
     yield from (f"~ {path}" for path in plan.changed)
     yield from (f"> {rename.old} -> {rename.new}" for rename in plan.renamed)
     yield from (f"- {path}" for path in plan.deleted)
-    parts = [
-        f"{len(paths):,} to {verb}"
-        for paths, verb in (
-            (plan.added, "add"),
-            (plan.changed, "change"),
-            (plan.renamed, "rename"),
-            (plan.deleted, "delete"),
-        )
-        if paths
-    ]
-    talk(f"{', '.join(parts) or 'nothing to do'}; {plan.unchanged:,} unchanged; nothing was written")
+    parts = tally(
+        (len(plan.added), "to add"),
+        (len(plan.changed), "to change"),
+        (len(plan.renamed), "to rename"),
+        (len(plan.deleted), "to delete"),
+    )
+    talk(f"{parts or 'nothing to do'}; {plan.unchanged:,} unchanged; nothing was written")

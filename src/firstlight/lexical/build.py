@@ -133,8 +133,10 @@ class SegmentBuilder:
         """Return the term, chunk and weight of each token, and each chunk's length."""
         lengths = np.zeros(len(items), np.int64)
         found: list[tuple[Ints, Ints, Ints]] = []
-        for language in sorted({item.language for item in items}):
-            rows = [row for row in _rows(items) if items[row.chunk].language == language]
+        rows_by_language: dict[str, list[_Row]] = {}
+        for row in _rows(items):
+            rows_by_language.setdefault(items[row.chunk].language, []).append(row)
+        for language, rows in sorted(rows_by_language.items()):
             tokens = self._tokenizer.tokenize([row.text for row in rows], language)
             chunks = np.fromiter((row.chunk for row in rows), np.int64, len(rows))
             weights = np.fromiter((row.weight for row in rows), np.int64, len(rows))

@@ -10,6 +10,7 @@ import numpy as np
 
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
 from firstlight.lexical.kernels import saturate, top_k
+from firstlight.lexical.segment import living
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,9 +213,7 @@ class Index:
 def _alive(parts: Sequence[tuple[Segment, Mask | None]]) -> Mask | None:
     if all(dead is None for _, dead in parts):
         return None
-    return np.concatenate(
-        [np.ones(len(segment), np.bool_) if dead is None else ~dead for segment, dead in parts]
-    )
+    return np.concatenate([living(segment, dead) for segment, dead in parts])
 
 
 def _sum_postings(

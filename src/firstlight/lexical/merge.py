@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from firstlight.lexical.kernels import group_by_term
-from firstlight.lexical.segment import Segment, make_segment
+from firstlight.lexical.segment import Segment, living, make_segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,16 +55,16 @@ def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
         parts: Segments in the order of their ids, which do not interleave, each with bool[n], true where
             a chunk is dead, or None.
     """
-    alive = [_alive(segment, dead) for segment, dead in parts]
+    alive = [living(segment, dead) for segment, dead in parts]
     ids = np.concatenate([np.empty(0, np.int64), *(s.ids[a] for (s, _), a in zip(parts, alive, strict=True))])
     if (np.diff(ids) <= 0).any():
         raise ValueError("the ids of the segments interleave")
     lengths = [segment.lengths[keep] for (segment, _), keep in zip(parts, alive, strict=True)]
-    living = [_living(segment, keep) for (segment, _), keep in zip(parts, alive, strict=True)]
-    terms = sorted(set().union(*(names for names, *_ in living)))
+    postings = [_living_postings(segment, keep) for (segment, _), keep in zip(parts, alive, strict=True)]
+    terms = sorted(set().union(*(names for names, *_ in postings)))
     rank = {term: number for number, term in enumerate(terms)}
     runs, first = [], 0
-    for (names, numbers, chunks, frequencies), keep in zip(living, alive, strict=True):
+    for (names, numbers, chunks, frequencies), keep in zip(postings, alive, strict=True):
         ranks = np.fromiter(map(rank.__getitem__, names), np.int32, len(names))
         runs.append((ranks[numbers], chunks + np.uint32(first), frequencies))
         first += int(keep.sum())
@@ -72,11 +72,7 @@ def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
     return make_segment(ids, all_lengths, terms, group_by_term(runs, len(terms)))
 
 
-def _alive(segment: Segment, dead: Dead) -> NDArray[np.bool_]:
-    return np.ones(len(segment), np.bool_) if dead is None else ~dead
-
-
-def _living(
+def _living_postings(
     segment: Segment, alive: NDArray[np.bool_]
 ) -> tuple[list[str], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
     """Return the terms of the living chunks, and their postings.

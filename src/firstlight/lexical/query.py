@@ -17,8 +17,8 @@ _QUOTED = re.compile(r'"([^"]+)"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c]+)\u20
 _SPACE_AND_WORD = re.compile(r"(?<!\s)\s++\S*+\Z")
 _NO_NAMES = frozenset({"I", "AND", "OR", "NOT"})  # capitals that do not make a name
 _APOSTROPHE = re.compile("['\u2019]")
-# A question is read this far: nobody types more, and every distinct term costs a look-up.
-LONGEST_QUESTION = 10_000
+# A question is read this far: every distinct term costs a look-up. What is longer was meant to be a file.
+LONGEST_QUESTION = 10_000  # characters
 
 
 def parse_query(text: str, languages: Sequence[str] = ("en",)) -> Query:

@@ -137,6 +137,11 @@ def _layout(width: int, chunks: int, terms: int, postings: int) -> list[tuple[np
     return [(np.dtype(kind), count) for kind, count in zip(kinds, counts, strict=True)]
 
 
+def living(segment: Segment, dead: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return bool[n], true where a chunk of `segment` is not dead; `dead` is None while all of them live."""
+    return np.ones(len(segment), np.bool_) if dead is None else ~dead
+
+
 def make_segment(
     ids: Sequence[int] | NDArray[np.int64],
     lengths: NDArray[np.integer],
