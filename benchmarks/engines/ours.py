@@ -35,6 +35,11 @@ class Firstlight:
         self._parts = [(builder.finish(), None)]
         self._index = lexical.Index(self._parts)
 
+    def build_as_a_sync(self, items: Iterable[Indexable]) -> None:
+        """Index `items` under their positions, in the batches and merges of a sync."""
+        self._parts = [(segment, None) for segment in build_segments(items)]
+        self._index = lexical.Index(self._parts)
+
     def add(self, items: Sequence[Indexable], first: int) -> None:
         """Add items under the ids from `first` on; what is searchable afterwards is a new snapshot."""
         self._parts = [*self._parts, (lexical.build_segment(range(first, first + len(items)), items), None)]

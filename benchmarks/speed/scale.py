@@ -58,7 +58,7 @@ def _measure(size: int) -> dict[str, float]:
 
     engine = Firstlight()
     before = _peak()
-    taken = measure(lambda: engine.build_items(Indexable(text) for text in texts.stream(size)))
+    taken = measure(lambda: engine.build_as_a_sync(Indexable(text) for text in texts.stream(size)))
     start = perf_counter()
     engine.search("the first question after building", 10)
     return {
