@@ -28,6 +28,7 @@ APOSTROPHE = 9
 PLUS = 10
 HASH = 11
 _UNKNOWN = 255
+_MOSTLY_LATIN = 8  # one of so many characters beyond Latin-1 is dear to look up by itself
 
 # Blocks rather than scripts: the standard library knows no scripts, and these blocks hold nothing else.
 _BIGRAM_BLOCKS = (
@@ -95,23 +96,36 @@ def _class_of_symbol(character: str) -> int:
     return BIGRAM if all(character_class(part) == BIGRAM for part in letters) else LETTER
 
 
+_LATIN = bytes(character_class(chr(code)) for code in range(0x100))
+
+
 def _initial_table() -> NDArray[np.uint8]:
     table = np.full(0x110000, _UNKNOWN, np.uint8)
-    for code in range(0x100):
-        table[code] = character_class(chr(code))
+    table[:0x100] = np.frombuffer(_LATIN, np.uint8)
     return table
 
 
 _TABLE = _initial_table()
 
 
-def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
+def classify(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return the class of each code point in `codes`.
 
     Example:
         >>> classify(code_points("v1.2")).tolist()
         [1, 4, 8, 4]
     """
+    wide = np.flatnonzero(codes > 0xFF)
+    if len(wide) > len(codes) // _MOSTLY_LATIN:
+        return _look_up(codes)
+    # As bytes: a table of numbers would be asked with eight bytes for each character.
+    classes = np.frombuffer(bytearray(codes.astype(np.uint8)).translate(_LATIN), np.uint8)
+    if len(wide):
+        classes[wide] = _look_up(codes[wide])
+    return classes
+
+
+def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     classes = _TABLE.take(codes)
     unknown = classes == _UNKNOWN
     if unknown.any():
@@ -121,11 +135,11 @@ def classify(codes: NDArray[np.int64]) -> NDArray[np.uint8]:
     return classes
 
 
-def code_points(text: str) -> NDArray[np.int64]:
-    """Return the code points of `text`, wide: an index of any other width is converted at each look-up.
+def code_points(text: str) -> NDArray[np.uint32]:
+    """Return the code points of `text`.
 
     Example:
         >>> code_points("é語").tolist()
         [233, 35486]
     """
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

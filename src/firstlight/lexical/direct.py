@@ -9,7 +9,7 @@ import numpy as np
 
 from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.bm25 import K1, B, idf, norms, query_weight
-from firstlight.lexical.characters import BIGRAM, LETTER, MARK, classify, code_points
+from firstlight.lexical.characters import BIGRAM, EXTENDER, LETTER, classify, code_points
 from firstlight.lexical.kernels import (
     expand,
     inner_parts,
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from firstlight.lexical.types import Query
 
+    Codes = NDArray[np.uint32]
     Ints = NDArray[np.int64]
 
-_BATCH_CHARACTERS = 1 << 16  # the arrays of a batch stay within a processor's cache
+_BATCH_CHARACTERS = 1 << 18  # smaller costs calls, larger leaves the processor's cache
 _ROUND_CHARACTERS = 1 << 22  # the words of a round are looked at together
 _PREFIX = 6  # a beginning is compared so far
 _AFTER = " " * _PREFIX  # so that the beginning of the last word can be read like any other
@@ -125,29 +126,32 @@ def _rows(query: Query, words: list[str], language: str) -> tuple[Ints, Ints]:
 
 
 def _to_look_at(
-    codes: Ints, classes: NDArray[np.uint8], starts: Ints, beginnings: _Beginnings | None
+    codes: Codes, classes: NDArray[np.uint8], starts: Ints, beginnings: _Beginnings | None
 ) -> Ints:
-    """Return which words may have a term of the question.
+    """Return which words may have a term of the question, and few others.
 
     A word has it if a part begins as the term does; only words beyond ASCII can hide how they begin.
     """
-    if beginnings is None or (classes == BIGRAM).any():
+    if beginnings is None:
         return np.arange(len(starts))
-    other = np.flatnonzero((classes == LETTER) | (classes == MARK))
+    other = np.flatnonzero(codes > 0x7F)
+    kinds = classes[other]
+    other, unspaced = other[(kinds >= LETTER) & (kinds <= EXTENDER)], other[kinds == BIGRAM]
     inner = inner_parts(classes)
-    parts = np.concatenate([starts, inner])
-    begun = beginnings.at(codes, parts)
-    within = [other[codes[other] > 0x7F], parts[begun[begun >= len(starts)]]]
+    within = [other, inner[beginnings.at(codes, inner)]]
     if beginnings.of_one_letter:
         begins = np.zeros(len(classes), np.bool_)
-        begins[parts] = True
+        begins[starts] = True
+        begins[inner] = True
         within.append(inner[begins[inner - 1]])  # a part of one letter, ended by the next
     wanted = np.zeros(len(starts) + 1, np.bool_)
-    wanted[begun[begun < len(starts)]] = True
+    wanted[beginnings.at(codes, starts)] = True
     wanted[np.searchsorted(starts, np.concatenate(within), side="right") - 1] = True
+    wanted[np.searchsorted(starts, unspaced)] = True  # the character beside the pair that begins with it
     return np.flatnonzero(wanted[:-1])
 
 
+_ASCII = 0x80
 _LETTERS = 36  # a to z with y as i, 0 to 9, and all others
 
 
@@ -155,11 +159,8 @@ def _number_of(character: str) -> int:
     return "abcdefghijklmnopqrstuvwxz0123456789".find(character.lower().replace("y", "i")) % _LETTERS
 
 
-_LETTER_TABLE = np.array([_number_of(chr(code)) for code in range(0x80)], np.int64)
-
-
-def _letters(codes: Ints) -> Ints:
-    return _LETTER_TABLE.take(np.minimum(codes, 0x7F))
+# Its last code, no letter either, stands for all codes beyond.
+_LETTER_TABLE = np.array([_number_of(chr(code)) for code in range(_ASCII)], np.int64)
 
 
 def _beginnings_of(stem: str) -> list[str]:
@@ -185,7 +186,7 @@ class _Beginnings:
         self.of_one_letter = any(len(variant) == 1 for term in query.terms for variant in term.variants)
         for end in ends:
             self._next[end] = [end] * _LETTERS  # whatever follows a beginning
-        self._steps = np.array(self._next, np.int64).ravel()
+        self._steps = np.array(self._next, np.int64)[:, _LETTER_TABLE].ravel()
         self._is_end = np.zeros(len(self._next), np.bool_)
         self._is_end[list(ends)] = True
 
@@ -198,13 +199,14 @@ class _Beginnings:
             node = self._next[node][number]
         return node
 
-    def at(self, codes: Ints, places: Ints) -> Ints:
+    def at(self, codes: Codes, places: Ints) -> Ints:
         """Return at which of `places` one of the beginnings stands, by their positions there."""
-        found = np.arange(len(places))
-        nodes = self._steps.take(_letters(codes.take(places)))
+        nodes = self._steps[:_ASCII].take(codes.take(places), mode="clip")
+        found = going = np.flatnonzero(nodes)
         for depth in range(1, _PREFIX):
+            places = places[going]
+            following = np.minimum(codes.take(places + depth), _ASCII - 1)
+            nodes = self._steps.take(nodes[going] * _ASCII + following)
             going = np.flatnonzero(nodes)
             found = found[going]
-            places = places[going]
-            nodes = self._steps.take(nodes[going] * _LETTERS + _letters(codes.take(places + depth)))
-        return found[self._is_end[nodes]]
+        return found[self._is_end[nodes[going]]]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
+    Codes = NDArray[np.uint32]
     Hashes = NDArray[np.uint64]
 
 
@@ -29,7 +30,7 @@ class SpanHasher:
         self._base = int(entropy[0x10000]) | 1
         self._powers = np.empty(0, np.uint64), np.empty(0, np.uint64)
 
-    def hash(self, codes: Ints, starts: Ints, ends: Ints) -> Hashes:
+    def hash(self, codes: Codes, starts: Ints, ends: Ints) -> Hashes:
         """Return uint64[m], the hash of each span; never 0, which stands for an empty slot."""
         powers, inverses = self._powers_up_to(len(codes))
         salted = self._salted(codes)
@@ -43,7 +44,7 @@ class SpanHasher:
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         return np.maximum(hashes, np.uint64(1))
 
-    def _salted(self, codes: Ints) -> Hashes:
+    def _salted(self, codes: Codes) -> Hashes:
         if not len(codes) or codes.max() <= 0xFFFF:
             return np.take(self._salt, codes)
         salted = np.take(self._salt, codes & 0xFFFF)
