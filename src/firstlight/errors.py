@@ -3,13 +3,28 @@
 FirstlightError
 ├── ConfigError      a setting is wrong: its file, line and key
 ├── DocumentError    a file cannot be read or parsed: its path, line and reason
+├── EmbeddingError   texts cannot be embedded: what the model or its provider said
 ├── FilterError      a filter cannot be understood, or names an unknown field
 └── StoreError       the index cannot be opened, written or trusted
 """
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "DocumentError", "FilterError", "FirstlightError", "StoreError"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    Trouble: TypeAlias = Literal["unavailable", "too-large", "quota", "budget", "refused", "wrong-answer"]
+
+__all__ = [
+    "ConfigError",
+    "DocumentError",
+    "EmbeddingError",
+    "FilterError",
+    "FirstlightError",
+    "StoreError",
+]
 
 
 class FirstlightError(Exception):
@@ -58,6 +73,21 @@ class ConfigError(FirstlightError):
     def __str__(self) -> str:
         reason = f"{self.key}: {self.reason}" if self.key else self.reason
         return _located(reason, self.path, self.line)
+
+
+class EmbeddingError(FirstlightError):
+    """Texts cannot be embedded; the message never holds any of them, nor a key.
+
+    Args:
+        reason: What happened, at which provider, and what to do about it.
+        kind: "unavailable" (later may be better), "too-large" (fewer or shorter texts may be taken), "quota"
+            and "budget" (nothing more until somebody pays or allows it), "refused" (this request will never
+            be taken) or "wrong-answer" (what came back are not vectors of these texts).
+    """
+
+    def __init__(self, reason: str, *, kind: Trouble = "unavailable") -> None:
+        super().__init__(reason)
+        self.kind: Trouble = kind
 
 
 class FilterError(FirstlightError):

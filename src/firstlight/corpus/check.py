@@ -92,7 +92,8 @@ def check_rows(connection: sqlite3.Connection) -> Iterator[Fault]:
 def _check_checksums(connection: sqlite3.Connection, incomplete: Collection[int]) -> Iterator[Fault]:
     """Compare the rows of each complete document with the checksum that they were written with."""
     chunks = connection.execute(
-        'SELECT id, document, position, start, "end", line_start, line_end, content_hash, headings '
+        'SELECT id, document, position, start, "end", line_start, line_end, content_hash, '
+        "input_hash, headings "
         "FROM chunks WHERE document IN (SELECT id FROM documents) ORDER BY document, position"
     )
     grouped = groupby(chunks, key=itemgetter(1))

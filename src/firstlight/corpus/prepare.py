@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.embed.inputs import input_hash, input_text
 from firstlight.errors import DocumentError
 from firstlight.lexical import Indexable, detect_language
 from firstlight.store.checksums import checksum
@@ -28,13 +29,14 @@ _TAG_FIELDS = ("tags", "keywords")
 
 
 class PreparedChunk(NamedTuple):
-    """A chunk ready to be written, but for its ids; `content_hash` is in hexadecimal."""
+    """A chunk ready to be written, but for its ids; its hashes are in hexadecimal."""
 
     start: int
     end: int
     line_start: int
     line_end: int
     content_hash: str
+    input_hash: str
     headings: Sequence[str]
     outline: str
     text: str
@@ -70,6 +72,7 @@ class Prepared(NamedTuple):
                 chunk.line_start,
                 chunk.line_end,
                 bytes.fromhex(chunk.content_hash),
+                bytes.fromhex(chunk.input_hash),
                 chunk.outline,
                 chunk.text,
             )
@@ -127,17 +130,23 @@ def prepare(root: str, path: str, config: Config) -> Prepared | Refused:
         detect_language(sample) if config.language == "auto" else config.language,
         dump_payload(document.fields),
         tags_of(document.fields),
-        [_prepared(chunk) for chunk in chunks],
+        [_prepared(chunk, own_title(path, document.title)) for chunk in chunks],
     )
 
 
-def _prepared(chunk: Chunk) -> PreparedChunk:
+def own_title(path: str, title: str) -> str:
+    """Return a document's title, or nothing where it is only its file's name."""
+    return "" if title == file_stem(path) else title
+
+
+def _prepared(chunk: Chunk, title: str) -> PreparedChunk:
     return PreparedChunk(
         chunk.start,
         chunk.end,
         chunk.line_start,
         chunk.line_end,
         content_hash(chunk.text).hex(),
+        input_hash(input_text(title, chunk.headings, chunk.text)).hex(),
         chunk.headings,
         dump_outline(chunk.headings, chunk.sections),
         chunk.text,

@@ -23,5 +23,5 @@ def checksum(document: DocumentRow, chunks: Iterable[Sequence[object]]) -> int:
     """
     found = zlib.crc32(repr((document.id, document.path, document.hash, *document[6:10])).encode())
     for chunk in chunks:
-        found = zlib.crc32(repr(tuple(chunk[:9])).encode(), found)
+        found = zlib.crc32(repr(tuple(chunk[:10])).encode(), found)
     return found

@@ -72,6 +72,7 @@ class ChunkRow(NamedTuple):
     line_start: int
     line_end: int
     content_hash: bytes
+    input_hash: bytes
     headings: str
     text: str
 
@@ -154,7 +155,7 @@ def insert_documents(
 ) -> None:
     """Add documents, and their chunks."""
     connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", documents)
-    connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
+    connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
 
 
 def delete_documents(connection: sqlite3.Connection, ids: Sequence[int]) -> None:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x66697273  # "firs": tells our file from any other SQLite file
-VERSION = 3
+VERSION = 4
+
+# `input_hash` is the sha256 of what is embedded of a chunk: vectors follow it to wherever that text goes. A
+# row of `vectors` has a vector (float32, little-endian, one or more rows of `dimensions`), or the reason why
+# there is none. An embedder's role is 'serving', 'shadow' while a migration fills it, or 'previous' after it.
 
 # The text of a chunk stands last in its row, so that everything else is read without touching the overflow
 # pages that hold it.
@@ -51,6 +55,7 @@ CREATE TABLE chunks (
     line_start INTEGER NOT NULL,
     line_end INTEGER NOT NULL,
     content_hash BLOB NOT NULL,
+    input_hash BLOB NOT NULL,
     headings TEXT NOT NULL,
     text TEXT NOT NULL
 );
@@ -67,6 +72,42 @@ CREATE TABLE segments (
     file TEXT,
     data BLOB
 );
+
+CREATE TABLE embedders (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    role TEXT NOT NULL UNIQUE,
+    spec TEXT NOT NULL,
+    name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    floor REAL,
+    tokens INTEGER NOT NULL
+);
+
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    embedder INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,
+    input_hash BLOB NOT NULL,
+    vector BLOB,
+    reason TEXT
+);
+CREATE UNIQUE INDEX vectors_chunk ON vectors (chunk, embedder);
+CREATE INDEX vectors_input ON vectors (input_hash, embedder);
+
+CREATE TABLE wanted (
+    chunk INTEGER PRIMARY KEY,
+    asked_ns INTEGER NOT NULL
+);
+
+CREATE TABLE lease (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    token INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    expires_ns INTEGER NOT NULL,
+    rate REAL NOT NULL
+);
+INSERT INTO lease VALUES (1, 0, '', 0, 0.0);
 
 CREATE TABLE errors (
     path TEXT PRIMARY KEY,
