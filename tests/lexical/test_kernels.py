@@ -38,8 +38,10 @@ def test_counting_terms_adds_the_weights_of_each_term_in_each_chunk(
     for term, chunk, weight in found:
         twin[term, chunk] += weight
     expected = [(term, chunk, count) for (term, chunk), count in sorted(twin.items())]
-    terms, chunks, frequencies = count_terms(*columns)
-    assert list(zip(terms.tolist(), chunks.tolist(), frequencies.tolist(), strict=True)) == expected
+    terms, sizes, chunks, frequencies = count_terms(*columns)
+    assert (np.diff(terms) > 0).all()
+    each = np.repeat(terms, sizes).tolist()
+    assert list(zip(each, chunks.tolist(), frequencies.tolist(), strict=True)) == expected
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 7), st.integers(1, 4), max_size=6), max_size=5))
@@ -48,12 +50,13 @@ def test_grouping_runs_puts_each_terms_postings_together_in_the_order_of_chunks(
 ) -> None:
     runs, twin, chunk = [], defaultdict[int, list[tuple[int, int]]](list), 0
     for batch in batches:
-        rows = [(term, chunk + i, 10 * term + i) for term in sorted(batch) for i in range(batch[term])]
+        rows = [(term, chunk + i, 10 * term + i) for term in batch for i in range(batch[term])]
         for term, place, frequency in rows:
             twin[term].append((place, frequency))
         chunk += 4
-        terms, places, counts = (np.array([row[i] for row in rows], np.int64) for i in range(3))
-        runs.append((terms.astype(np.int32), places.astype(np.uint32), counts.astype(np.uint16)))
+        terms, sizes = np.array(list(batch), np.int64), np.array(list(batch.values()), np.int64)
+        places, counts = (np.array([row[i] for row in rows], np.int64) for i in (1, 2))
+        runs.append((terms, sizes, places.astype(np.uint32), counts.astype(np.uint16)))
     offsets, chunks, frequencies = group_by_term(runs, 8)
     assert offsets.tolist() == np.cumsum([0, *(len(twin[term]) for term in range(8))]).tolist()
     expected = [posting for term in range(8) for posting in twin[term]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from firstlight.lexical.kernels import count_terms, group_by_term
-from firstlight.lexical.segment import HIGHEST_FREQUENCY, Segment, make_segment
+from firstlight.lexical.segment import HIGHEST_FREQUENCY, Segment, make_segment, order_of
 from firstlight.lexical.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class SegmentBuilder:
     def _clear(self) -> None:
         self._ids: list[int] = []
         self._lengths: list[Ints] = []
-        self._runs: list[tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint16]]] = []
+        self._runs: list[tuple[Ints, Ints, NDArray[np.uint32], NDArray[np.uint16]]] = []
         self._waiting: list[Indexable] = []
         self._characters = 0
         if len(self._tokenizer) > _MOST_TERMS:
@@ -101,16 +101,18 @@ class SegmentBuilder:
         self._flush()
         terms = self._tokenizer.terms()
         present = np.zeros(len(terms), np.bool_)
-        for numbers, _, _ in self._runs:
+        for numbers, *_ in self._runs:
             present[numbers] = True
-        order = sorted(np.flatnonzero(present).tolist(), key=terms.__getitem__)
-        rank = np.empty(len(terms), np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        runs = [(rank[numbers], chunks, frequencies) for numbers, chunks, frequencies in self._runs]
+        found = np.flatnonzero(present)
+        encoded = [terms[number].encode() for number in found.tolist()]
+        order = order_of(encoded)
+        rank = np.empty(len(terms), np.int64)
+        rank[found[order]] = np.arange(len(order))
+        runs = [(rank[numbers], sizes, chunks, counts) for numbers, sizes, chunks, counts in self._runs]
         segment = make_segment(
             self._ids,
             np.concatenate([np.empty(0, np.int64), *self._lengths]),
-            [terms[number] for number in order],
+            [encoded[place] for place in order],
             group_by_term(runs, len(order)),
         )
         self._clear()
@@ -121,11 +123,9 @@ class SegmentBuilder:
             return
         first = len(self._ids) - len(self._waiting)
         terms, chunks, weights, lengths = self._tokenize(self._waiting)
-        terms, chunks, frequencies = count_terms(terms, chunks, weights)
+        terms, sizes, chunks, frequencies = count_terms(terms, chunks, weights)
         frequencies = np.minimum(frequencies, HIGHEST_FREQUENCY)
-        self._runs.append(
-            (terms.astype(np.int32), (chunks + first).astype(np.uint32), frequencies.astype(np.uint16))
-        )
+        self._runs.append((terms, sizes, (chunks + first).astype(np.uint32), frequencies.astype(np.uint16)))
         self._lengths.append(lengths)
         self._waiting, self._characters = [], 0
 

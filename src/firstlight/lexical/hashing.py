@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint32]
     Hashes = NDArray[np.uint64]
 
+MISSING = -1  # the value of a hash that a table does not have
+
 
 class SpanHasher:
     """Hashes spans of a text: equal characters, equal hash.
@@ -68,19 +70,20 @@ def _powers(base: int, size: int) -> Hashes:
 
 
 class HashTable:
-    """Maps hashes to small integers, many at a time; open addressing with linear probing."""
+    """Maps hashes to integers, many at a time; open addressing with linear probing."""
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self._keys = np.zeros(capacity, np.uint64)
-        self._values = np.full(capacity, -1, np.int64)
+        self._values = np.full(capacity, MISSING, np.int64)
         self._size = 0
 
     def lookup(self, hashes: Hashes) -> Ints:
-        """Return the value of each hash, -1 where it has none."""
+        """Return the value of each hash, MISSING where it has none."""
         slots = self._slots(hashes)
-        keys = self._keys[slots]
-        values = self._values[slots]
-        pending = np.flatnonzero((keys != hashes) & (keys != 0))
+        keys = self._keys.take(slots)
+        values = self._values.take(slots)
+        pending = np.flatnonzero(keys != hashes)
+        pending = pending[keys[pending] != 0]
         mask = len(self._keys) - 1
         while len(pending):
             slots[pending] += 1
@@ -114,11 +117,11 @@ class HashTable:
 
     def _slots(self, hashes: Hashes) -> Ints:
         shift = np.uint64(65 - len(self._keys).bit_length())
-        return (hashes >> shift).astype(np.int64)
+        return (hashes >> shift).view(np.int64)
 
     def _grow(self) -> None:
         used = self._keys != 0
         keys, values = self._keys[used], self._values[used]
         self._keys = np.zeros(len(self._keys) * 4, np.uint64)
-        self._values = np.full(len(self._keys), -1, np.int64)
+        self._values = np.full(len(self._keys), MISSING, np.int64)
         self._place(keys, values)

@@ -175,7 +175,7 @@ def expand(ids: Ints, offsets: Ints, values: Ints) -> tuple[Ints, Ints]:
     return values[offsets[ids][sources] + within], sources
 
 
-def count_terms(terms: Ints, chunks: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:
+def count_terms(terms: Ints, chunks: Ints, weights: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Count how often each term occurs in each chunk, a token of weight w counting w times.
 
     Args:
@@ -184,51 +184,63 @@ def count_terms(terms: Ints, chunks: Ints, weights: Ints) -> tuple[Ints, Ints, I
         weights: int64[n], 1 to 255.
 
     Returns:
-        Terms, chunks and term frequencies of the postings, ordered by term, then chunk.
+        The terms, ascending, and how many postings each has; then the chunk and the term frequency of each
+        posting, by term, then by chunk.
 
     Example:
         >>> [a.tolist() for a in count_terms(np.array([5, 3, 5]), np.array([0, 1, 0]), np.array([1, 2, 1]))]
-        [[3, 5], [1, 0], [2, 2]]
+        [[3, 5], [1, 1], [1, 0], [2, 2]]
     """
     if not len(terms):
-        return terms, chunks, weights
-    keys = (terms << 32) | (chunks << 8) | weights
+        return terms, terms, chunks, weights
+    keys = terms << 32
+    keys |= chunks << 8
+    keys |= weights
     keys.sort()
     postings = keys >> 8
-    firsts = np.flatnonzero(np.concatenate([[True], postings[1:] != postings[:-1]]))
+    firsts = _firsts(postings)
     frequencies = np.add.reduceat(keys & 0xFF, firsts)
     postings = postings[firsts]
-    return postings >> 24, postings & 0xFFFFFF, frequencies
+    terms = postings >> 24
+    firsts = _firsts(terms)
+    return terms[firsts], np.diff(firsts, append=len(terms)), postings & 0xFFFFFF, frequencies
+
+
+def _firsts(values: Ints) -> Ints:
+    """Return where each run of equal values begins; there is at least one."""
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
 
 
 def group_by_term(
-    runs: Sequence[tuple[NDArray[np.integer], NDArray[np.uint32], NDArray[np.uint16]]], size: int
+    runs: Sequence[tuple[NDArray[np.integer], Ints, NDArray[np.uint32], NDArray[np.uint16]]], size: int
 ) -> tuple[Ints, NDArray[np.uint32], NDArray[np.uint16]]:
-    """Merge runs of postings, each ordered by term, into one, in time linear in their number.
+    """Merge runs of postings, each grouped by term, into one, in time linear in their number.
 
     Args:
-        runs: Terms, chunks and term frequencies; within a term, earlier runs have the lower chunks.
+        runs: The terms, in any order, and how many postings each has; then the chunk and the term frequency
+            of each posting. Within a term, earlier runs have the lower chunks.
         size: How many terms there are.
 
     Returns:
         Offsets int64[size + 1] of each term's postings, their chunks and term frequencies.
     """
-    all_terms = np.concatenate([np.empty(0, np.int32), *(terms for terms, _, _ in runs)])
+    totals = np.zeros(size, np.int64)
+    for terms, sizes, _, _ in runs:
+        totals[terms] += sizes
     offsets = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(all_terms, minlength=size), out=offsets[1:])
+    np.cumsum(totals, out=offsets[1:])
     chunks = np.empty(int(offsets[-1]), np.uint32)
     frequencies = np.empty(len(chunks), np.uint16)
     cursor = offsets[:-1].copy()
-    for terms, run_chunks, run_frequencies in runs:
-        if not len(terms):
-            continue
-        firsts = np.flatnonzero(np.concatenate([[True], terms[1:] != terms[:-1]]))
-        present = terms[firsts]
-        sizes = np.diff(np.append(firsts, len(terms)))
-        places = np.arange(len(terms)) + np.repeat(cursor[present] - firsts, sizes)
+    for terms, sizes, run_chunks, run_frequencies in runs:
+        firsts = cursor[terms]
+        cursor[terms] += sizes
+        places = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
+        places += np.arange(len(places))
         chunks[places] = run_chunks
         frequencies[places] = run_frequencies
-        cursor[present] += sizes
     return offsets, chunks, frequencies
 
 

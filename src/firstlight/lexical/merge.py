@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from firstlight.lexical.kernels import group_by_term
-from firstlight.lexical.segment import Segment, living, make_segment
+from firstlight.lexical.segment import Segment, living, make_segment, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,12 +61,13 @@ def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
         raise ValueError("the ids of the segments interleave")
     lengths = [segment.lengths[keep] for (segment, _), keep in zip(parts, alive, strict=True)]
     postings = [_living_postings(segment, keep) for (segment, _), keep in zip(parts, alive, strict=True)]
-    terms = sorted(set().union(*(names for names, *_ in postings)))
+    terms = list(set().union(*(names for names, *_ in postings)))
+    terms = [terms[place] for place in order_of(terms)]
     rank = {term: number for number, term in enumerate(terms)}
     runs, first = [], 0
-    for (names, numbers, chunks, frequencies), keep in zip(postings, alive, strict=True):
-        ranks = np.fromiter(map(rank.__getitem__, names), np.int32, len(names))
-        runs.append((ranks[numbers], chunks + np.uint32(first), frequencies))
+    for (names, sizes, chunks, frequencies), keep in zip(postings, alive, strict=True):
+        ranks = np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
+        runs.append((ranks, sizes, chunks + np.uint32(first), frequencies))
         first += int(keep.sum())
     all_lengths = np.concatenate([np.empty(0, np.uint32), *lengths])
     return make_segment(ids, all_lengths, terms, group_by_term(runs, len(terms)))
@@ -74,19 +75,16 @@ def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
 
 def _living_postings(
     segment: Segment, alive: NDArray[np.bool_]
-) -> tuple[list[str], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
-    """Return the terms of the living chunks, and their postings.
+) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
+    """Return the terms of the living chunks and how many postings each has; then all postings.
 
-    Of each posting: its term's number, its chunk's new position, and its frequency.
+    Of each posting: its chunk's new position, and its frequency.
     """
-    sizes = np.diff(segment.offsets)
-    numbers = np.repeat(np.arange(len(sizes)), sizes)
-    position = np.cumsum(alive) - 1
     keep = alive[segment.chunks]
-    numbers = numbers[keep]
-    present = np.zeros(len(sizes), np.bool_)
-    present[numbers] = True
-    renumbered = np.cumsum(present) - 1
-    names = [name for name, here in zip(segment.terms(), present.tolist(), strict=True) if here]
+    kept = np.zeros(len(keep) + 1, np.int64)
+    np.cumsum(keep, out=kept[1:])
+    sizes = np.diff(kept[segment.offsets])
+    names = list(itertools.compress(segment.encoded_terms(), (sizes > 0).tolist()))
+    position = np.cumsum(alive) - 1
     chunks = position[segment.chunks[keep]].astype(np.uint32)
-    return names, renumbered[numbers], chunks, segment.frequencies[keep].astype(np.uint16)
+    return names, sizes[sizes > 0], chunks, segment.frequencies[keep].astype(np.uint16)

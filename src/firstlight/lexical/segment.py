@@ -64,8 +64,12 @@ class Segment:
 
     def terms(self) -> Iterator[str]:
         """Yield the terms, sorted by their UTF-8 bytes."""
+        return (term.decode() for term in self.encoded_terms())
+
+    def encoded_terms(self) -> Iterator[bytes]:
+        """Yield the terms in UTF-8, sorted."""
         data, bounds = bytes(self.term_bytes), self.term_offsets.tolist()
-        return (data[first:last].decode() for first, last in itertools.pairwise(bounds))
+        return (data[first:last] for first, last in itertools.pairwise(bounds))
 
     def _find(self, term: bytes) -> int:
         """Return the number of a term by binary search, -1 where it is not there."""
@@ -145,14 +149,12 @@ def living(segment: Segment, dead: NDArray[np.bool_] | None) -> NDArray[np.bool_
 def make_segment(
     ids: Sequence[int] | NDArray[np.int64],
     lengths: NDArray[np.integer],
-    terms: Sequence[str],
+    terms: Sequence[bytes],
     postings: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]],
 ) -> Segment:
-    """Put a segment together from the postings of `terms`, which are sorted."""
+    """Put a segment together from the postings of `terms`, in UTF-8, which are sorted."""
     offsets, chunks, frequencies = postings
-    encoded = [term.encode() for term in terms]
-    bounds = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=bounds[1:])
+    term_bytes, bounds = _joined(terms)
     narrow = not len(frequencies) or int(frequencies.max()) <= 0xFF
     return Segment(
         ids=np.asarray(ids, np.int64),
@@ -161,9 +163,33 @@ def make_segment(
         chunks=chunks,
         frequencies=frequencies.astype(np.uint8) if narrow else frequencies,
         term_offsets=bounds,
-        term_keys=_keys(b"".join(encoded), bounds),
-        term_bytes=b"".join(encoded),
+        term_keys=_keys(term_bytes, bounds),
+        term_bytes=term_bytes,
     )
+
+
+def order_of(terms: Sequence[bytes]) -> list[int]:
+    """Return the positions of distinct terms in the order of their bytes: few are compared beyond their keys.
+
+    Example:
+        >>> order_of([b"nodes", b"pool", b"node"])
+        [2, 0, 1]
+    """
+    keys = _keys(*_joined(terms))
+    by_key = np.argsort(keys)
+    keys = keys[by_key]
+    order: list[int] = by_key.tolist()
+    alike = np.flatnonzero(np.diff(keys[1:] == keys[:-1], prepend=False, append=False))
+    for first, last in zip(alike[0::2].tolist(), alike[1::2].tolist(), strict=True):
+        order[first : last + 1] = sorted(order[first : last + 1], key=terms.__getitem__)
+    return order
+
+
+def _joined(terms: Sequence[bytes]) -> tuple[bytes, NDArray[np.int64]]:
+    """Return the terms in a row, and where each begins."""
+    bounds = np.zeros(len(terms) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)), out=bounds[1:])
+    return b"".join(terms), bounds
 
 
 def _keys(data: bytes, bounds: NDArray[np.int64]) -> NDArray[np.uint64]:

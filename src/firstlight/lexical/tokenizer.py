@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from firstlight.lexical.analysis import terms_of_many
 from firstlight.lexical.characters import classify, code_points
-from firstlight.lexical.hashing import HashTable, SpanHasher
+from firstlight.lexical.hashing import MISSING, HashTable, SpanHasher
 from firstlight.lexical.kernels import expand, is_pair, word_spans
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Tokenizer:
             vocabulary = self._vocabularies[language] = _Vocabulary()
         hashes = _hasher().hash(codes, starts, ends)
         words = vocabulary.lookup(hashes)
-        missing = np.flatnonzero(words < 0)
+        missing = np.flatnonzero(words == MISSING)
         if len(missing):
             _, firsts = np.unique(hashes[missing], return_index=True)
             new = missing[np.sort(firsts)]  # in reading order: ids do not depend on the hashes
@@ -74,8 +75,8 @@ class Tokenizer:
         sizes = sizes_of(texts)
         text_of_word = np.repeat(np.arange(len(texts)), np.diff(words_before(starts, sizes), prepend=0))
         lengths = np.diff(words_before(starts[~is_pair(starts)], sizes), prepend=0)
-        terms, sources = expand(words, vocabulary.offsets, vocabulary.terms)
-        return Tokens(terms, text_of_word[sources], lengths)
+        terms, text_of_term = vocabulary.terms_of(words, text_of_word)
+        return Tokens(terms, text_of_term, lengths)
 
 
 def sizes_of(texts: Sequence[str]) -> Ints:
@@ -94,22 +95,45 @@ def _hasher() -> SpanHasher:
     return SpanHasher(np.frombuffer(os.urandom(8 * 0x10001), np.uint64))
 
 
+_FIRST_ROW = MISSING - 1
+
+
 class _Vocabulary:
-    """The distinct words of one language, as written, and the ids of each one's terms: a ragged table."""
+    """The distinct words of one language, as written, and the ids of each one's terms.
+
+    Most words have one term, and are known by its id. Others are known by numbers that count down from
+    `_FIRST_ROW`: the rows of a ragged table of ids.
+    """
 
     def __init__(self) -> None:
         self._table = HashTable()
-        self.offsets = np.zeros(1, np.int64)
-        self.terms = np.empty(0, np.int64)
+        self._offsets = array("q", [0])
+        self._values = array("q")
 
     def lookup(self, hashes: NDArray[np.uint64]) -> Ints:
+        """Return by what each word is known, MISSING where it is not."""
         return self._table.lookup(hashes)
 
     def add(self, hashes: NDArray[np.uint64], analysed: list[tuple[str, ...]], ids: dict[str, int]) -> None:
-        first = len(self.offsets) - 1
-        self._table.insert(hashes, np.arange(first, first + len(hashes)))
-        sizes = np.fromiter(map(len, analysed), np.int64, len(analysed))
+        """Add words by the terms that each one has; terms without an id get the next one."""
+        known_by: list[int] = []
         number_of = ids.setdefault
-        numbers = [number_of(term, len(ids)) for terms in analysed for term in terms]
-        self.offsets = np.concatenate([self.offsets, self.offsets[-1] + np.cumsum(sizes)])
-        self.terms = np.concatenate([self.terms, np.array(numbers, np.int64)])
+        for terms in analysed:
+            if len(terms) == 1:
+                known_by.append(number_of(terms[0], len(ids)))
+            else:
+                known_by.append(_FIRST_ROW + 1 - len(self._offsets))
+                self._values.extend([number_of(term, len(ids)) for term in terms])
+                self._offsets.append(len(self._values))
+        self._table.insert(hashes, np.array(known_by, np.int64))
+
+    def terms_of(self, words: Ints, texts: Ints) -> tuple[Ints, Ints]:
+        """Return the terms of words, in no order, and for each its word's item in `texts`."""
+        others = np.flatnonzero(words < 0)
+        if not len(others):
+            return words, texts
+        single = words >= 0
+        rows = _FIRST_ROW - words[others]
+        terms, sources = expand(rows, np.asarray(self._offsets), np.asarray(self._values))
+        texts_of_others = texts[others][sources]
+        return np.concatenate([words[single], terms]), np.concatenate([texts[single], texts_of_others])
