@@ -154,3 +154,22 @@ def test_a_disk_without_room_for_the_shared_memory_is_read_as_it_is(
     log.write_bytes(b"what a crash left to be read")
     with pytest.raises(StoreError, match=r"full|failed"), database.read():
         pass
+
+
+def test_who_only_tries_to_write_does_not_wait_for_another(database: Database) -> None:
+    other = Database(database.path)
+    with other.write() as connection:
+        raise_generation(connection)
+        assert not database.try_write(raise_generation)
+    assert database.try_write(raise_generation)
+    with database.read() as connection:
+        assert read_meta(connection).generation == 2
+        assert connection.execute("PRAGMA busy_timeout").fetchone() == (20_000,)
+    other.close()
+
+
+def test_who_only_tries_to_write_may_fail_like_any_other(database: Database) -> None:
+    with pytest.raises(StoreError):
+        database.try_write(fail_after_a_change)
+    with database.read() as connection:
+        assert read_meta(connection).generation == 0

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from firstlight.errors import StoreError
-from firstlight.store.schema import NotOursError, check_format, create_tables, migrate
+from firstlight.store.schema import VERSION, NotOursError, check_format, create_tables, migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 # How long a statement waits for another process' write; every write of ours is far shorter.
@@ -24,6 +24,8 @@ _MAX_IDLE = 8
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT")
 # What it says where its shared memory finds no room.
 _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR")
+# What it says where nothing can be written just now.
+_UNWRITABLE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY", "SQLITE_CANTOPEN", *_NO_ROOM)
 # Pages of text and postings are read straight from the page cache up to this size.
 _MMAP_BYTES = 1 << 30
 _LOG_PAGES = 1 << 14  # of 4 KB: some batches are written to the database at once, rather than each twice
@@ -71,6 +73,30 @@ class Database:
                 connection.execute("COMMIT")
             finally:
                 self._give(connection)
+
+    def try_write(self, action: Callable[[sqlite3.Connection], object]) -> bool:
+        """Do `action` in an immediate transaction, but only where that takes no waiting at all.
+
+        Returns:
+            False, and nothing is written, where another process is writing or the file cannot be written to.
+        """
+        with explained(self.path):
+            connection = self._take()
+            try:
+                _be_patient(connection, patient=False)
+                connection.execute("BEGIN IMMEDIATE")
+                if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                    return False
+                action(connection)
+                connection.execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                if not (error.sqlite_errorname or "").startswith(_UNWRITABLE):
+                    raise
+                return False
+            finally:
+                _be_patient(connection, patient=True)
+                self._give(connection)
+        return True
 
     def mend(self) -> None:
         """Make SQLite's own indexes and pages anew from the rows; needs twice the room for a while."""
@@ -223,11 +249,17 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         # A content folder may bring its index along, from anywhere.
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        _be_patient(connection, patient=True)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _be_patient(connection: sqlite3.Connection, *, patient: bool) -> None:
+    """Wait for another's write, and bring the log over to the database when it is long; or do neither."""
+    connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000) if patient else 0}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES if patient else 0}")
 
 
 def _is_immutable(connection: sqlite3.Connection) -> bool:

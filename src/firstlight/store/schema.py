@@ -20,8 +20,10 @@ APPLICATION_ID = 0x66697273  # "firs": tells our file from any other SQLite file
 VERSION = 4
 
 # `input_hash` is the sha256 of what is embedded of a chunk: vectors follow it to wherever that text goes. A
-# row of `vectors` has a vector (float32, little-endian, one or more rows of `dimensions`), or the reason why
-# there is none. An embedder's role is 'serving', 'shadow' while a migration fills it, or 'previous' after it.
+# row of `vectors` has a vector (`dimensions` float32, little-endian, of unit length), or the reason why
+# there is none; `windows` says in how many pieces its text was embedded. Rows are never updated, and while
+# their chunk lives, vectors are deleted only in a commit that raises the generation. An embedder's role is
+# 'serving', 'shadow' while a migration fills it, or 'previous' after it.
 
 # The text of a chunk stands last in its row, so that everything else is read without touching the overflow
 # pages that hold it.
@@ -89,11 +91,14 @@ CREATE TABLE vectors (
     embedder INTEGER NOT NULL,
     chunk INTEGER NOT NULL,
     input_hash BLOB NOT NULL,
-    vector BLOB,
-    reason TEXT
+    windows INTEGER NOT NULL,
+    reason TEXT,
+    vector BLOB
 );
-CREATE UNIQUE INDEX vectors_chunk ON vectors (chunk, embedder);
+CREATE UNIQUE INDEX vectors_chunk ON vectors (embedder, chunk);
 CREATE INDEX vectors_input ON vectors (input_hash, embedder);
+CREATE INDEX vectors_failed ON vectors (embedder, reason) WHERE reason IS NOT NULL;
+CREATE INDEX vectors_windows ON vectors (embedder, windows) WHERE windows > 1;
 
 CREATE TABLE wanted (
     chunk INTEGER PRIMARY KEY,

@@ -1,0 +1,126 @@
+"""The embedders that an index has vectors of: the one that serves, one being filled, the one before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SERVING = "serving"
+SHADOW = "shadow"
+PREVIOUS = "previous"
+_MOVING = "moving"  # no two rows may have one role, not even between two statements
+
+
+class EmbedderRow(NamedTuple):
+    """A row of `embedders`.
+
+    Attributes:
+        id: Its number, never used again.
+        role: "serving", "shadow" while a migration fills it, or "previous" after one.
+        spec: How a user names it.
+        name: What a person calls the model.
+        fingerprint: Everything that makes two vectors comparable.
+        dimensions: The length of its vectors; 0 until the first is known.
+        floor: The cosine from which a passage counts as a match; None while it is not calibrated.
+        tokens: How many were sent to it so far.
+    """
+
+    id: int
+    role: str
+    spec: str
+    name: str
+    fingerprint: str
+    dimensions: int
+    floor: float | None
+    tokens: int
+
+
+def read_embedders(connection: sqlite3.Connection) -> dict[str, EmbedderRow]:
+    """Return the embedders by their roles."""
+    rows = connection.execute(
+        "SELECT id, role, spec, name, fingerprint, dimensions, floor, tokens FROM embedders"
+    )
+    return {row.role: row for row in map(EmbedderRow._make, rows)}
+
+
+def insert_embedder(
+    connection: sqlite3.Connection, *, role: str, spec: str, name: str, fingerprint: str, dimensions: int
+) -> int:
+    """Add an embedder in a role that none has; return its id."""
+    rows = connection.execute(
+        "INSERT INTO embedders (role, spec, name, fingerprint, dimensions, tokens) "
+        "VALUES (?, ?, ?, ?, ?, 0) RETURNING id",
+        (role, spec, name, fingerprint, dimensions),
+    )
+    number: int = rows.fetchall()[0][0]
+    return number
+
+
+def set_floor(connection: sqlite3.Connection, embedder: int, floor: float) -> None:
+    """Record the cosine from which a passage counts as a match."""
+    connection.execute("UPDATE embedders SET floor = ? WHERE id = ?", (floor, embedder))
+
+
+def set_dimensions(connection: sqlite3.Connection, embedder: int, dimensions: int) -> bool:
+    """Record the length of the vectors, once; return whether it is `dimensions` now."""
+    connection.execute(
+        "UPDATE embedders SET dimensions = ? WHERE id = ? AND dimensions = 0", (dimensions, embedder)
+    )
+    rows = connection.execute("SELECT dimensions FROM embedders WHERE id = ?", (embedder,)).fetchall()
+    return bool(rows) and rows[0][0] == dimensions
+
+
+def add_tokens(connection: sqlite3.Connection, embedder: int, tokens: int) -> None:
+    """Count tokens that were sent."""
+    connection.execute("UPDATE embedders SET tokens = tokens + ? WHERE id = ?", (tokens, embedder))
+
+
+def promote(connection: sqlite3.Connection) -> bool:
+    """Let the shadow serve, and the one that served be the previous one; the former previous one goes.
+
+    What a search finds changes with it: raise the generation in the same transaction.
+
+    Returns:
+        False, and nothing is changed, where there is no shadow.
+    """
+    if SHADOW not in read_embedders(connection):
+        return False
+    drop_embedder(connection, PREVIOUS)
+    _give_role(connection, SERVING, PREVIOUS)
+    _give_role(connection, SHADOW, SERVING)
+    return True
+
+
+def roll_back(connection: sqlite3.Connection) -> bool:
+    """Let the previous embedder and the serving one change places; doing it twice changes nothing.
+
+    What a search finds changes with it: raise the generation in the same transaction.
+
+    Returns:
+        False, and nothing is changed, where there is no previous one.
+    """
+    if PREVIOUS not in read_embedders(connection):
+        return False
+    _give_role(connection, SERVING, _MOVING)
+    _give_role(connection, PREVIOUS, SERVING)
+    _give_role(connection, _MOVING, PREVIOUS)
+    return True
+
+
+def drop_embedder(connection: sqlite3.Connection, role: str) -> bool:
+    """Forget the embedder of this role and its vectors; return whether there was one.
+
+    Where it is the one that serves, raise the generation in the same transaction.
+    """
+    row = read_embedders(connection).get(role)
+    if row is None:
+        return False
+    connection.execute("DELETE FROM vectors WHERE embedder = ?", (row.id,))
+    connection.execute("DELETE FROM embedders WHERE id = ?", (row.id,))
+    return True
+
+
+def _give_role(connection: sqlite3.Connection, old: str, new: str) -> None:
+    connection.execute("UPDATE embedders SET role = ? WHERE role = ?", (new, old))

@@ -1,0 +1,75 @@
+"""The chunks that wait for a vector."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from firstlight.store.outline import load_outline
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# From so many chunks on, the bytes that wait are estimated from as many, spread over all of them.
+_SAMPLE = 2000
+
+
+class Pending(NamedTuple):
+    """A chunk that waits for its vector, with all that is embedded of it."""
+
+    chunk: int
+    input_hash: bytes
+    title: str
+    path: str
+    headings: tuple[str, ...]
+    text: str
+    language: str
+
+
+def count_pending(connection: sqlite3.Connection, embedder: int) -> tuple[int, int]:
+    """Return how many chunks wait, and the UTF-8 bytes of their texts; estimated where they are many."""
+    ids = [
+        chunk
+        for (chunk,) in connection.execute(
+            "SELECT id FROM chunks INDEXED BY chunks_document "
+            "EXCEPT SELECT chunk FROM vectors WHERE embedder = ?",
+            (embedder,),
+        )
+    ]
+    some = ids if len(ids) <= _SAMPLE else ids[:: len(ids) // _SAMPLE]
+    size = connection.execute(
+        "SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM chunks "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(some),),
+    ).fetchone()[0]
+    return len(ids), round(size * len(ids) / max(1, len(some)))
+
+
+def read_pending(connection: sqlite3.Connection, embedder: int, *, after: int, limit: int) -> list[Pending]:
+    """Return chunks that wait, by their ids; the next call goes on `after` the last one."""
+    rows = connection.execute(
+        "SELECT c.id, c.input_hash, d.title, d.path, c.headings, c.text, d.language "
+        "FROM chunks c CROSS JOIN documents d ON d.id = c.document WHERE c.id > ? "
+        "AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND chunk = c.id) "
+        "ORDER BY c.id LIMIT ?",
+        (after, embedder, limit),
+    )
+    return [_pending(*row) for row in rows]
+
+
+def read_wanted_pending(connection: sqlite3.Connection, embedder: int, *, limit: int) -> list[Pending]:
+    """Return chunks that wait and that questions hit, the newest question's first."""
+    rows = connection.execute(
+        "SELECT c.id, c.input_hash, d.title, d.path, c.headings, c.text, d.language "
+        "FROM wanted w CROSS JOIN chunks c ON c.id = w.chunk CROSS JOIN documents d ON d.id = c.document "
+        "WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND chunk = c.id) "
+        "ORDER BY w.asked_ns DESC, c.id LIMIT ?",
+        (embedder, limit),
+    )
+    return [_pending(*row) for row in rows]
+
+
+def _pending(  # noqa: PLR0917
+    chunk: int, input_hash: bytes, title: str, path: str, headings: str, text: str, language: str
+) -> Pending:
+    return Pending(chunk, input_hash, title, path, load_outline(headings).headings, text, language)
