@@ -11,8 +11,8 @@ checked, and everything is counted: `calls` has every request, `inputs` each tex
         assert server.times("this text") == 1
 
 Steps of a script are taken by requests for vectors, in the order in which these come; when none is left,
-answers are right. `hold()` lets requests come in and be counted, and answers none until `release()`. Import it
-by path from any folder of tests: `from tests.embed.provider_server import ProviderServer, too_many`.
+answers are right. `hold()` lets requests come in and be counted, and answers none until `release()`. From any
+folder of tests: `from tests.embed.provider_server import ProviderServer, too_many`.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def too_many(*, after: float | str | None = None) -> Step:
     return Step(status=429, code="rate_limit_exceeded", message="slow down with", headers=headers)
 
 
-def no_quota() -> Step:
-    """429 as OpenAI says it when nothing is left to spend."""
-    return Step(status=429, code="insufficient_quota", message="you exceeded your current quota with")
+def no_quota(status: int = 429) -> Step:
+    """429 as OpenAI says it when nothing is left to spend; others say 402."""
+    return Step(status=status, code="insufficient_quota", message="you exceeded your current quota with")
 
 
 def too_large() -> Step:
