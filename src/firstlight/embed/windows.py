@@ -69,9 +69,9 @@ def balanced(sizes: Sequence[int], room: int) -> list[int]:
     starts = [0]
     while (left := ends[-1] - ends[starts[-1]]) > room:
         parts = -(-left // room)
-        cut = _nearest(ends, starts[-1], left // parts, room)
+        cut = _nearest(ends, starts[-1], -(-left // parts), room)
         if ends[-1] - ends[cut] > (parts - 1) * room:  # the rest would not fit: one part more, all smaller
-            cut = _nearest(ends, starts[-1], left // (parts + 1), room)
+            cut = _nearest(ends, starts[-1], -(-left // (parts + 1)), room)
         if cut == len(sizes):
             break
         starts.append(cut)
