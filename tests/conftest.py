@@ -17,6 +17,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "firstlight")
 _DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+@pytest.fixture(autouse=True)
+def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search by words alone unless a test names an embedder, and start nothing behind its back."""
+    monkeypatch.setenv("FIRSTLIGHT_EMBEDDER", "none")
+    monkeypatch.setenv("FIRSTLIGHT_BACKGROUND", "0")
+
+
 @pytest.fixture(scope="session")
 def data_pack() -> Path:
     """The folder of real corpora; tests that need it are skipped where it is absent."""

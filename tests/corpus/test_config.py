@@ -178,10 +178,7 @@ def test_an_untrusted_folder_names_providers_in_vain_and_one_line_says_so(docs: 
         assert corpus.search("words").reason.startswith("no embedder")
     trust(docs.root)
     with docs.open() as corpus:
-        assert corpus.warnings == (
-            "'embedder' is not supported yet, and ignored",
-            "'store' is not supported yet, and ignored",
-        )
+        assert corpus.warnings == ("'store' is not supported yet, and ignored",)
 
 
 def test_neutral_settings_are_no_reason_to_talk(docs: Docs) -> None:

@@ -345,9 +345,7 @@ def test_opening_what_is_no_folder_says_so(tmp_path: Path) -> None:
         Corpus.open(file)
 
 
-def test_an_embedder_or_store_of_later_is_refused_by_name(docs: Docs) -> None:
-    with pytest.raises(ConfigError, match=r"embedder.*not supported yet"):
-        docs.open(embedder="local")
+def test_a_store_of_later_is_refused_by_name(docs: Docs) -> None:
     with pytest.raises(ConfigError, match=r"store.*not supported yet"):
         docs.open(store="qdrant-edge")
     with (

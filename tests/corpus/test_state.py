@@ -120,6 +120,7 @@ def run_as(user: int, code: str) -> str:
     # The interpreter may lie where only root can read: everything is imported before the rights are given up.
     become = (
         "import os, encodings.utf_32_le, firstlight.corpus.corpus, firstlight.corpus.writer\n"
+        "import firstlight.corpus.status\n"
         f"os.setgid({user}); os.setuid({user})\n"
     )
     done = subprocess.run([sys.executable, "-c", become + code], capture_output=True, text=True, check=False)

@@ -23,6 +23,8 @@ _COMMANDS = {
     "status": "firstlight.cli.status",
     "verify": "firstlight.cli.verify",
     "lint": "firstlight.cli.lint",
+    "background": "firstlight.cli.background",
+    "cache": "firstlight.cli.cache",
     "trust": "firstlight.cli.trust",
     "completion": "firstlight.cli.completion",
 }

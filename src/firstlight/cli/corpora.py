@@ -27,14 +27,14 @@ def open_corpus(folder: Path, *, state: Path | None) -> Corpus:
     """Open the corpus, and tell what a person should hear about its settings."""
     from firstlight.corpus import Corpus
 
-    corpus = Corpus.open(folder, state=state)
+    corpus = Corpus.open(folder, state=state, background=False)
     for warning in corpus.warnings:
         talk(f"warning: {warning}")
     return corpus
 
 
 def bring_up_to_date(
-    corpus: Corpus, *, assume_yes: bool, rebuild: bool = False, wait: float = 10.0
+    corpus: Corpus, *, assume_yes: bool, rebuild: bool = False, embed: bool = False, wait: float = 10.0
 ) -> SyncReport:
     """Sync, drawing progress where it takes long; a person is asked before a very large folder is indexed.
 
@@ -42,6 +42,7 @@ def bring_up_to_date(
         corpus: The corpus.
         assume_yes: Do not ask.
         rebuild: Make everything anew.
+        embed: Also embed what lacks a vector.
         wait: For how many seconds another process' sync is waited for.
     """
     from firstlight.cli.progress import Drawing
@@ -50,7 +51,7 @@ def bring_up_to_date(
         return assume_yes or _ask(corpus.root, files)
 
     with Drawing() as draw:
-        return corpus.sync(progress=draw, rebuild=rebuild, confirm=confirm, wait=wait)
+        return corpus.sync(progress=draw, rebuild=rebuild, embed=embed, confirm=confirm, wait=wait)
 
 
 def _ask(root: Path, files: int) -> bool:

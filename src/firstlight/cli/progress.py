@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from firstlight.cli.terminal import is_terminal
 
@@ -29,6 +29,7 @@ class Drawing:
         self._from = monotonic() + _PATIENCE
         self._bar: Bar | None = None
         self._task: TaskID | None = None
+        self._doing = ""
 
     def __enter__(self) -> Self:
         return self
@@ -43,14 +44,33 @@ class Drawing:
         """Draw how far a sync is."""
         if not self._wanted or monotonic() < self._from:
             return
+        said = _Said.of(progress)
         if self._bar is None or self._task is None:
             self._bar = _bar()
-            self._task = self._bar.add_task("indexing", total=progress.total, chunks=0)
+            self._task = self._bar.add_task(said.doing, total=said.total, said=said.text)
             self._bar.start()
-        self._bar.update(
-            self._task, total=progress.total, completed=progress.documents, chunks=progress.chunks
-        )
+        elif self._doing != said.doing:
+            self._bar.reset(self._task, description=said.doing, total=said.total)
+        self._doing = said.doing
+        self._bar.update(self._task, total=said.total, completed=said.done, said=said.text)
         self._bar.refresh()
+
+
+class _Said(NamedTuple):
+    """What a bar shows."""
+
+    doing: str
+    done: int
+    total: int
+    text: str
+
+    @classmethod
+    def of(cls, progress: Progress) -> Self:
+        if progress.to_embed:
+            done, total = progress.embedded, progress.to_embed
+            return cls("embedding", done, total, f"{done:,} of {total:,} chunks")
+        done, total = progress.documents, progress.total
+        return cls("indexing", done, total, f"{done:,} of {total:,} files, {progress.chunks:,} chunks")
 
 
 def _bar() -> Bar:
@@ -60,7 +80,7 @@ def _bar() -> Bar:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} files, {task.fields[chunks]:,} chunks"),
+        TextColumn("{task.fields[said]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,

@@ -35,7 +35,7 @@ _MOST_HITS = 10_000  # more than anyone reads; a slip of the finger should not f
               help="Show at most this many hits.")  # fmt: skip
 @click.option("--mode", type=click.Choice(["auto", "bm25", "hybrid", "vector"]), default="auto",
               show_default=True, help="How to rank; auto is the best that the index can do now. hybrid and "
-              "vector need an embedder, which is still to come.")  # fmt: skip
+              "vector need an embedder.")  # fmt: skip
 @click.option("--where", metavar="FILTER", help="Search only documents whose fields match.")
 @click.option("--per-document", metavar="N", type=click.IntRange(1), default=3, show_default=True,
               help="Show at most this many hits of one document.")  # fmt: skip
@@ -88,6 +88,10 @@ def command(
             from firstlight.cli.nothing import why_nothing
 
             talk(why_nothing(corpus, results, where=where))
+        if results.mode != "hybrid" and mode != "bm25":
+            from firstlight.cli.detach import embed_behind
+
+            embed_behind(corpus, folder)
     return 0 if results else 1
 
 

@@ -9,7 +9,7 @@ import click
 
 from firstlight.cli.corpora import open_corpus
 from firstlight.cli.options import as_json, folder, print_json, state
-from firstlight.cli.terminal import printable, show, style_for, talk
+from firstlight.cli.terminal import count, duration, printable, show, style_for, talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,22 @@ def command(*, folder: Path, as_json: bool, state: Path | None) -> int:
     return 0
 
 
+def _embedded(status: Status) -> str:
+    done = f"{status.embedded:,} of {count(status.chunks, 'chunk')}"
+    if not status.embedded:
+        return done
+    return f"{done}, {status.windows / status.embedded:.2f} windows each"
+
+
+def _queue(status: Status) -> str:
+    waiting = count(status.queue, "chunk")
+    if status.worker is None:
+        return f"{waiting}; nobody is embedding: firstlight sync {status.root} --embed"
+    if not status.rate:
+        return f"{waiting}, being embedded"
+    return f"{waiting}, {status.rate:.1f}/s, about {duration(status.queue / status.rate)} left"
+
+
 def _rows(status: Status) -> Iterator[tuple[str, str]]:
     yield "folder", status.root
     yield "index", status.state
@@ -56,13 +72,17 @@ def _rows(status: Status) -> Iterator[tuple[str, str]]:
     yield "documents", f"{status.documents:,}"
     yield "chunks", f"{status.chunks:,}"
     yield "mode", status.mode
-    if status.model is not None:
-        yield "model", status.model
-        yield "embedded", f"{status.embedded:,} of {status.chunks:,}"
+    yield "model", status.model or "none; pip install 'firstlight[local]' adds one"
+    if status.model is not None and status.chunks:
+        yield "embedded", _embedded(status)
     if status.failed:
-        yield "failed", f"{status.failed:,}"
-    if status.queue:
-        yield "queue", f"{status.queue:,} ({status.rate:.0f}/s)"
+        yield "failed", f"{count(status.failed, 'chunk')}"
+    if status.foreign:
+        yield "foreign", f"{count(status.foreign, 'chunk')} in languages that the model does not know"
+    if status.queue and status.model is not None:
+        yield "queue", _queue(status)
+    if status.trouble is not None:
+        yield "trouble", status.trouble
     if status.stale:
         yield "stale", f"{status.stale:,}"
     yield "generation", f"{status.generation:,}"

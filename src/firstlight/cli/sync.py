@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from firstlight.corpus import Corpus
     from firstlight.corpus.types import Plan, SyncReport
 
 __all__ = ["command"]
@@ -23,11 +24,19 @@ __all__ = ["command"]
 @folder
 @click.option("--plan", is_flag=True, help="Only say what would be done; write nothing.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew, while the old one serves.")
+@click.option("--embed", is_flag=True, help="Also embed what lacks a vector, and wait for it.")
 @as_json
 @assume_yes
 @state
 def command(
-    *, folder: Path, plan: bool, rebuild: bool, as_json: bool, assume_yes: bool, state: Path | None
+    *,
+    folder: Path,
+    plan: bool,
+    rebuild: bool,
+    embed: bool,
+    as_json: bool,
+    assume_yes: bool,
+    state: Path | None,
 ) -> int:
     """Bring the index of DIR up to date.
 
@@ -39,12 +48,14 @@ def command(
       firstlight sync docs
       firstlight sync docs --plan
     """  # noqa: D301  # click reads \b as "do not wrap"
-    if plan and rebuild:
-        raise click.UsageError("--plan writes nothing and --rebuild writes everything: choose one")
+    if plan and (rebuild or embed):
+        raise click.UsageError("--plan writes nothing; --rebuild and --embed do: choose one")
     with open_corpus(folder, state=state) as corpus:
-        report = corpus.plan() if plan else bring_up_to_date(corpus, assume_yes=assume_yes, rebuild=rebuild)
-        if not corpus.status().documents and not plan:
-            talk(why_empty(corpus))
+        if plan:
+            report: Plan | SyncReport = corpus.plan()
+        else:
+            report = bring_up_to_date(corpus, assume_yes=assume_yes, rebuild=rebuild, embed=embed)
+            _tell_of_vectors(corpus, folder, embed=embed)
     tell_errors(report.errors, folder=folder)
     if as_json:
         print_json(report.to_dict())
@@ -52,6 +63,19 @@ def command(
         for line in _report(report):
             show(printable(line))
     return 0
+
+
+def _tell_of_vectors(corpus: Corpus, folder: Path, *, embed: bool) -> None:
+    status = corpus.status()
+    if not status.documents:
+        talk(why_empty(corpus))
+    elif embed:
+        but = f", {status.failed:,} failed" if status.failed else ""
+        talk(f"{status.embedded:,} of {count(status.chunks, 'chunk')} embedded by {status.model}{but}")
+    elif status.queue:
+        from firstlight.cli.detach import embed_behind
+
+        embed_behind(corpus, folder)
 
 
 def _report(report: Plan | SyncReport) -> Iterator[str]:
@@ -76,3 +100,5 @@ def _planned(plan: Plan) -> Iterator[str]:
         (len(plan.deleted), "to delete"),
     )
     talk(f"{parts or 'nothing to do'}; {plan.unchanged:,} unchanged; nothing was written")
+    if plan.chunks_to_embed:
+        talk(f"{count(plan.chunks_to_embed, 'chunk')} to embed, about {plan.tokens_to_embed:,} tokens")

@@ -33,6 +33,13 @@ class Config(NamedTuple):
         min_tokens: The smallest chunk, in estimated tokens; `max_tokens` the largest.
         overlap: Which share of a chunk the next one repeats.
         k1: How slowly a term's frequency saturates; `b` is how much a chunk's length counts.
+        embedder: What the settings name, `local` for one; None where they name none.
+        weight: The share of the cosine in a hybrid score; None for the default.
+        query_timeout: For how many seconds a question waits for a remote embedder.
+        token_budget: How many estimated tokens of documents a remote embedder may be sent for this folder.
+        allow_downloads: Whether models may be fetched from the hub.
+        cache_bytes: How large the vector cache may grow.
+        openai_url: Where that provider is asked; `ollama_url` and `tei_url` likewise.
         fts5: Whether to keep an FTS5 table of the chunks too, for other SQLite clients.
         places: The file and line that set a key, where it may turn out to be wrong later.
     """
@@ -50,8 +57,23 @@ class Config(NamedTuple):
     overlap: float = OVERLAP
     k1: float = 1.2
     b: float = 0.75
+    embedder: str | None = None
+    weight: float | None = None
+    query_timeout: float = 1.5
+    token_budget: int = 10_000_000
+    allow_downloads: bool = False
+    cache_bytes: int = 1_000_000_000
+    openai_url: str | None = None
+    ollama_url: str | None = None
+    tei_url: str | None = None
     fts5: bool = False
     places: Mapping[str, tuple[str | None, int | None]] = MappingProxyType({})
+
+    @property
+    def base_urls(self) -> dict[str, str]:
+        """Where providers are asked, as far as the user named a place."""
+        named = {"openai": self.openai_url, "ollama": self.ollama_url, "tei": self.tei_url}
+        return {kind: url for kind, url in named.items() if url}
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from firstlight.corpus.places import CONFIG_NAME, read_small, user_config_file
-from firstlight.corpus.settings import PERSONAL, Source, parse_settings
+from firstlight.corpus.settings import PERSONAL, SETTINGS, USERS_OWN, Source, parse_settings
 from firstlight.corpus.trust import is_trusted
 from firstlight.errors import ConfigError
 
 # What a folder may only name once it is trusted, and what would do nothing yet.
-_NEEDS_TRUST = ("embedder", "store", "alerts")
-_NOT_YET = ("embedder", "store", "schema", "horizons", "alerts")
-# What these say where they ask for nothing.
-_NEUTRAL = {"embedder": "none", "store": "sqlite"}
+_NEEDS_TRUST = ("embedder", "store", "alerts", "token_budget")
+_NOT_YET = ("store", "schema", "horizons", "alerts")
+# What these say where nothing leaves the machine, nor is fetched.
+_NEUTRAL = {"embedder": ("none", "local"), "store": ("sqlite",)}
 
 
 def read_settings(
@@ -62,6 +62,7 @@ def _folder_settings(root: str) -> tuple[dict[str, Any], list[str]]:
     if source is None:
         return {}, []
     settings = parse_settings(source)
+    _refuse_users_own(source, settings)
     asked = [key for key in _NEEDS_TRUST if _asks(settings, key)]
     if _leaves(root, settings.get("state")):
         asked.append("state")
@@ -74,8 +75,15 @@ def _folder_settings(root: str) -> tuple[dict[str, Any], list[str]]:
     return {key: value for key, value in settings.items() if key not in asked}, [warning]
 
 
+def _refuse_users_own(source: Source, settings: Mapping[str, Any]) -> None:
+    for key, setting in SETTINGS.items():
+        if setting.name in USERS_OWN and setting.name in settings:
+            reason = f"belongs into your own configuration, {user_config_file()}: no folder decides it"
+            raise ConfigError(reason, path=source.path, line=source.line(key), key=key)
+
+
 def _asks(settings: Mapping[str, Any], key: str) -> bool:
-    return key in settings and settings[key] != _NEUTRAL.get(key)
+    return key in settings and settings[key] not in _NEUTRAL.get(key, ())
 
 
 def _leaves(root: str, state: str | None) -> bool:

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from firstlight.corpus.commands import commands_told
 from firstlight.corpus.config import load_config
 from firstlight.corpus.damage import damage_told
-from firstlight.corpus.search import NOTHING_YET, Question, answer
+from firstlight.corpus.legs import MODES, WEIGHT, Leg, vector_leg
+from firstlight.corpus.search import NOTHING_YET, Answer, Question, answer
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import Snapshots
 from firstlight.corpus.state import DATABASE_NAME, state_folder
 from firstlight.corpus.survey import survey
 from firstlight.corpus.sync import sync
+from firstlight.corpus.upgrade import Upgrade
 from firstlight.errors import ConfigError, StoreError
 from firstlight.rank.types import Results
 from firstlight.store.database import Database
 from firstlight.store.segments import SegmentGoneError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from firstlight.corpus.types import Confirm, Plan, Report, Status, SyncReport, VerifyReport
+    from firstlight.embed.types import Embedder
     from firstlight.rank.filters import Filter
 
 # How long a sync waits for another one to end before it says who that is.
 WAIT_SECONDS = 10.0
 # A reader whose segments were merged away while it read begins again; twice in a row is rare already.
 _READER_TRIES = 5
-_MODES = ("auto", "bm25", "hybrid", "vector")
 
 
 class Corpus:
@@ -58,9 +61,17 @@ class Corpus:
         (1, [('drain.md', 'Drain', 1)])
     """
 
-    def __init__(self, site: Site, warnings: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        site: Site,
+        warnings: tuple[str, ...] = (),
+        *,
+        embedder: str | Embedder | None = None,
+        background: bool = True,
+    ) -> None:
         self._site = site
         self._snapshots = Snapshots()
+        self._upgrade = Upgrade(site, embedder, wanted=background)
         self.root = Path(site.root)
         self.state = site.state
         self.warnings = warnings
@@ -70,35 +81,40 @@ class Corpus:
         cls,
         folder: str | Path,
         *,
-        embedder: str | None = None,
+        embedder: str | Embedder | None = None,
         store: str | None = None,
         config: str | Path | Mapping[str, Any] | None = None,
         state: str | Path | None = None,
         language: str | None = None,
+        background: bool = True,
     ) -> Self:
         """Open `folder`.
 
         Args:
             folder: The content folder.
-            embedder: Only "none" so far.
+            embedder: A spec ("local", "none", "openai:MODEL", "ollama:MODEL", "tei:" or
+                "hf:ORG/NAME@REVISION"), an object that is an `Embedder`, or None: what the environment or the
+                settings name, else the local model where the extra `local` is installed.
             store: Only "sqlite" so far.
             config: Replaces the folder's `firstlight.toml`: a path, or the settings themselves.
             state: The very folder for the index; by default one in the user's data folder.
             language: Of the documents, as an ISO 639-1 code; told from each text by default.
+            background: Embed what lacks a vector in a thread of this process, from the first sync or search
+                on; FIRSTLIGHT_BACKGROUND=0 does so only when asked to.
 
         Raises:
             ConfigError: There is no such folder, or a setting is wrong.
         """
         _require_utf8()
         root = _real_folder(folder)
-        _refuse_unknown("embedder", embedder, "none")
         _refuse_unknown("store", store, "sqlite")
         settings, warnings = load_config(root, config, language=language)
         if state is not None:
             home = state_folder(root, state, base=Path.cwd())
         else:
             home = state_folder(root, settings.state, base=Path(root))
-        return cls(Site(root, home, settings, Database(home / DATABASE_NAME)), warnings)
+        site = Site(root, home, settings, Database(home / DATABASE_NAME))
+        return cls(site, warnings, embedder=embedder, background=background)
 
     def plan(self) -> Plan:
         """Return what `sync` would do now; nothing is written.
@@ -108,7 +124,9 @@ class Corpus:
             StoreError: The index cannot be read.
         """
         with damage_told(self._site):
-            return survey(self._site).to_plan()
+            plan = survey(self._site).to_plan()
+            chunks, tokens = self._upgrade.planned(plan)
+            return replace(plan, chunks_to_embed=chunks, tokens_to_embed=tokens)
 
     def sync(
         self,
@@ -124,20 +142,27 @@ class Corpus:
         Args:
             progress: Called after every commit.
             rebuild: Make everything anew, while the old index serves; a damaged index is replaced.
-            embed: Also embed what lacks a vector; needs an embedder.
+            embed: Also embed what lacks a vector, and return when it is done; needs an embedder.
             confirm: Asked with the number of files when more than `MANY_FILES` would be new; False ends the
                 sync with a ConfigError.
             wait: For how many seconds to wait for another sync to end.
 
         Raises:
-            ConfigError: `confirm` said no, or nothing can be embedded.
+            ConfigError: `confirm` said no, or there is no embedder to embed with, or another one's vectors.
+            EmbeddingError: The embedder takes no more now; what it finished is kept, as is the sync.
             DocumentError: The folder itself is gone or cannot be read; the index stays as it is.
             StoreError: The index cannot be written, or another sync holds it; the message says who.
         """
         if embed:
-            raise ConfigError("nothing can be embedded: there is no embedder", key="embed")
+            self._upgrade.required()
         with damage_told(self._site):
-            return sync(self._site, wait=wait, progress=progress, rebuild=rebuild, confirm=confirm)
+            report = sync(self._site, wait=wait, progress=progress, rebuild=rebuild, confirm=confirm)
+            if embed:
+                self._upgrade.embed_now(progress)
+            else:
+                self._upgrade.start()
+            chunks, tokens = self._upgrade.pending()
+            return replace(report, chunks_to_embed=chunks, tokens_to_embed=tokens)
 
     def search(
         self,
@@ -148,6 +173,7 @@ class Corpus:
         mode: str = "auto",
         per_document: int | None = None,
         explain: bool = False,
+        weight: float | None = None,
     ) -> Results:
         """Answer from what is committed.
 
@@ -155,28 +181,35 @@ class Corpus:
             query: The question; text, never syntax, but for "quoted phrases".
             top_k: How many hits at most.
             where: A filter on the documents' fields, in either notation.
-            mode: "auto" and "bm25" so far.
+            mode: "auto" (the best that can be done now), "bm25", "hybrid", or "vector": the cosine alone.
             per_document: How many hits of one document at most.
             explain: Add each word's part to `Hit.scores`, as `term:WORD`.
+            weight: The share of the cosine in a hybrid score, 0 to 1; by default what the settings say.
 
         Returns:
             The hits, best first, equal scores by path and position; none before the first `sync`.
 
         Raises:
-            ConfigError: The mode is none, or needs an embedder.
+            ConfigError: The mode is none, or needs an embedder, or the index has another embedder's vectors.
             FilterError: The filter is wrong, or asks about a field that no document has.
             StoreError: The index cannot be read, or the corpus is closed.
-            ValueError: `top_k` or `per_document` is below 1.
+            ValueError: `top_k` or `per_document` is below 1, or `weight` is not from 0 to 1.
         """
-        _check_query(query, mode, top_k, per_document)
+        _check_query(query, mode, top_k, per_document, weight)
         question = Question(query, top_k, _parse(where), per_document, explain)
         with damage_told(self._site):
-            return self._answer(question)
+            embedding = None if mode == "bm25" else self._upgrade.embedding()
+            if not self._site.database.exists():
+                return Results(query, "bm25", 0, 0, None, 0, NOTHING_YET)
+            share = next(each for each in (weight, self._site.config.weight, WEIGHT) if each is not None)
+            leg = vector_leg(self._site, embedding, query, mode, share)
+            found = self._answer(question, leg)
+            if embedding is not None:
+                self._upgrade.answered(found.results.mode, found.wanted)
+            return found.results
 
-    def _answer(self, question: Question) -> Results:
+    def _answer(self, question: Question, leg: Leg | str) -> Answer:
         database = self._site.database
-        if not database.exists():
-            return Results(question.text, "bm25", 0, 0, None, 0, NOTHING_YET)
         for attempt in range(_READER_TRIES):
             with database.read() as connection:
                 try:
@@ -185,15 +218,52 @@ class Corpus:
                     if attempt == _READER_TRIES - 1:
                         raise
                     continue
-                return answer(connection, snapshot, question)
+                embedded = self._snapshots.embedded(connection, self._site, load=isinstance(leg, Leg))
+                return answer(connection, snapshot, embedded, question, leg)
         raise StoreError(f"{database.path}: changes faster than it can be read; try again")
+
+    def wait_background(self, timeout: float | None = None) -> bool:
+        """Embed in the background, and wait for it.
+
+        Args:
+            timeout: For how many seconds at most; None for as long as it takes.
+
+        Returns:
+            True as soon as nothing is pending, chunks that failed for good not counted; False after the
+            timeout, or where the embedder takes no more: `status` says why.
+
+        Raises:
+            ConfigError: The embedder cannot be had, or the index has another one's vectors.
+        """
+        with damage_told(self._site):
+            return self._upgrade.wait(timeout)
+
+    def stop_background(self) -> bool:
+        """End whoever embeds for this corpus, in whatever process; return whether somebody did.
+
+        It stops within two seconds, and can commit nothing from now on; what is finished is kept.
+        """
+        from firstlight.corpus.background import stop_all  # noqa: PLC0415  # imports the writing half
+
+        with damage_told(self._site):
+            return stop_all(self._site)
+
+    def subscribe(self, callback: Callable[[str], object]) -> Callable[[], None]:
+        """Have `callback` called with the mode whenever it rises: "partial", then "hybrid".
+
+        It is called from the thread that notices, the embedding one or a searching one, and should be quick.
+
+        Returns:
+            What ends the subscription.
+        """
+        return self._upgrade.subscribe(callback)
 
     def status(self) -> Status:
         """Return the state of the index; cheap."""
         from firstlight.corpus.status import status  # noqa: PLC0415  # a search needs none of it
 
         with damage_told(self._site):
-            return status(self._site)
+            return status(self._site, self._upgrade.embedding())
 
     def verify(self, *, repair: bool = False, wait: float = WAIT_SECONDS) -> VerifyReport:
         """Prove that manifest, chunks and postings agree, id by id.
@@ -211,7 +281,11 @@ class Corpus:
             return verify(self._site, repair=repair, wait=wait)
 
     def close(self) -> None:
-        """Let go of the index; closing twice is fine, using the corpus afterwards is an error."""
+        """Let go of the index; closing twice is fine, using the corpus afterwards is an error.
+
+        What this process was embedding ends with it; what is finished is kept.
+        """
+        self._upgrade.close()
         self._site.database.close()
 
     def __enter__(self) -> Self:
@@ -246,17 +320,17 @@ def _refuse_unknown(key: str, given: str | None, known: str) -> None:
         raise ConfigError(f"{given!r} is not supported yet; leave it out, or say {known!r}", key=key)
 
 
-def _check_query(query: str, mode: str, top_k: int, per_document: int | None) -> None:
+def _check_query(query: str, mode: str, top_k: int, per_document: int | None, weight: float | None) -> None:
     if not isinstance(query, str):
         raise TypeError(f"a question is text, not {type(query).__name__}")
     if top_k < 1:
         raise ValueError(f"top_k must be 1 or more, not {top_k}")
     if per_document is not None and per_document < 1:
         raise ValueError(f"per_document must be 1 or more, or None, not {per_document}")
-    if mode not in _MODES:
-        raise ConfigError(f"{mode!r} is none of {', '.join(_MODES)}", key="mode")
-    if mode in ("hybrid", "vector"):
-        raise ConfigError(f"{mode!r} needs an embedder, and there is none; use 'auto' or 'bm25'", key="mode")
+    if weight is not None and not 0 <= weight <= 1:
+        raise ValueError(f"weight must be from 0 to 1, not {weight}")
+    if mode not in MODES:
+        raise ConfigError(f"{mode!r} is none of {', '.join(MODES)}", key="mode")
 
 
 def _parse(where: str | Mapping[str, Any] | None) -> Filter | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from firstlight.corpus.novelty import Novelty
+from firstlight.corpus.scores import FusedScores, LexicalScores
 from firstlight.lexical import contains_phrases, parse_query
 from firstlight.rank.selection import select
 from firstlight.rank.snippets import snippet
@@ -23,21 +24,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from firstlight.corpus.snapshot import Allowed, Snapshot
+    from firstlight.corpus.legs import Leg
+    from firstlight.corpus.scores import Scores
+    from firstlight.corpus.snapshot import Allowed, Embedded, Snapshot
     from firstlight.lexical import Query
     from firstlight.rank.filters import Filter
     from firstlight.rank.types import Snippet
     from firstlight.store.documents import Passage
+    from firstlight.store.vectors import Counts
 
     Masks = Sequence[NDArray[np.bool_]]
 
 # How many chunks are ranked at first: enough for duplicates to drop out of, few enough to fetch at once.
 DEPTH = 200
+# How many chunks of an answer are embedded before others.
+_WANTED = 64
 # How many texts are read at a time to look for phrases in them.
 _PHRASE_PORTION = 32
-NO_EMBEDDER = "no embedder; ranked by BM25 alone"
-UNFINISHED = "no embedder; ranked by BM25 alone, over what the first sync has read so far"
 NOTHING_YET = "nothing is indexed yet: sync first"
+UNFINISHED = "over what the first sync has read so far"
 
 
 class Question(NamedTuple):
@@ -50,31 +55,104 @@ class Question(NamedTuple):
     explain: bool
 
 
-def answer(connection: sqlite3.Connection, snapshot: Snapshot, question: Question) -> Results:
-    """Return the passages that answer best."""
+class Answer(NamedTuple):
+    """Results, and the chunks that they would have liked to have vectors of."""
+
+    results: Results
+    wanted: Sequence[int] = ()
+
+
+def answer(
+    connection: sqlite3.Connection, snapshot: Snapshot, embedded: Embedded, question: Question, leg: Leg | str
+) -> Answer:
+    """Return the passages that answer best.
+
+    Args:
+        connection: A read transaction.
+        snapshot: What belongs to it.
+        embedded: What there is of vectors; all where there is a leg.
+        question: What is asked.
+        leg: The leg of vectors, or the reason why there is none.
+    """
+    said = _Said(question.text, snapshot, embedded, *_what_was_done(snapshot, embedded, leg))
     if not snapshot.meta.generation:
-        return results(snapshot, question, NOTHING_YET)
+        return Answer(said.results(reason=NOTHING_YET))
     allowed = None if question.where is None else snapshot.allowed(connection, question.where)
     query = parse_query(question.text, snapshot.languages)
     if not query.terms:
-        return results(snapshot, question, "the question has no word to search for")
+        return Answer(said.results(reason="the question has no word to search for"))
     masks = _masks(snapshot, query, allowed)
-    kept = _ranked(connection, snapshot, question, query, masks)
+    scores = _scores(snapshot, embedded, query, masks, leg)
+    kept = _ranked(connection, snapshot, question, query, scores)
     passages = read_passages(connection, [candidate.chunk for candidate in kept])
     twins = _twins(connection, kept, allowed)
-    make = _HitMaker(snapshot, query, explain=question.explain)
-    hits = [
+    make = _HitMaker(snapshot, query, scores, explain=question.explain)
+    results = said.results(
         make(rank, candidate.score, passages[candidate.chunk], twins[candidate.chunk])
         for rank, candidate in enumerate(kept, 1)
-    ]
-    return results(snapshot, question, NO_EMBEDDER if snapshot.meta.synced_ns else UNFINISHED, hits)
-
-
-def results(snapshot: Snapshot, question: Question, reason: str, hits: Sequence[Hit] = ()) -> Results:
-    """Return `hits`, and what was done to find them."""
-    return Results(
-        question.text, "bm25", 0, snapshot.index.count, None, snapshot.meta.generation, reason, tuple(hits)
     )
+    is_waiting = embedded.counts is None or embedded.counts.waiting > 0
+    return Answer(results, scores.best(_WANTED).ids[:_WANTED].tolist() if is_waiting else ())
+
+
+class _Said(NamedTuple):
+    """What a search tells of itself, hits or none."""
+
+    query: str
+    snapshot: Snapshot
+    embedded: Embedded
+    mode: str
+    reason: str
+
+    def results(self, hits: Iterable[Hit] = (), *, reason: str | None = None) -> Results:
+        recorded, counts, _ = self.embedded
+        return Results(
+            query=self.query,
+            mode=self.mode,
+            embedded=0 if counts is None else counts.embedded,
+            total=self.snapshot.index.count,
+            model=None if recorded is None else recorded.name,
+            generation=self.snapshot.meta.generation,
+            reason=reason or self.reason,
+            hits=tuple(hits),
+        )
+
+
+def _what_was_done(snapshot: Snapshot, embedded: Embedded, leg: Leg | str) -> tuple[str, str]:
+    """Return the mode, and the reason for it."""
+    if isinstance(leg, str):
+        mode, reason = "bm25", leg
+    else:
+        assert embedded.counts is not None  # noqa: S101  # there are vectors, since there is a leg
+        is_whole = not embedded.counts.waiting
+        mode = leg.mode if is_whole or leg.mode == "vector" else "partial"
+        reason = coverage(embedded.counts)
+    return mode, reason if snapshot.meta.synced_ns else f"{reason}, {UNFINISHED}"
+
+
+def coverage(counts: Counts) -> str:
+    """Say how far the embedding is.
+
+    Example:
+        >>> from firstlight.store.vectors import Counts
+        >>> coverage(Counts(embedded=40, failed=0, foreign=2, windows=40, total=42))
+        'all chunks embedded but 2 in languages that the model does not know'
+    """
+    if counts.waiting:
+        return f"{counts.embedded:,} of {counts.total:,} chunks embedded so far"
+    but = [f"{counts.failed:,} that failed"] if counts.failed else []
+    if counts.foreign:
+        but.append(f"{counts.foreign:,} in languages that the model does not know")
+    return f"all chunks embedded{' but ' + ' and '.join(but) if but else ''}"
+
+
+def _scores(
+    snapshot: Snapshot, embedded: Embedded, query: Query, masks: Masks | None, leg: Leg | str
+) -> Scores:
+    if isinstance(leg, str):
+        return LexicalScores(snapshot.index, query, masks)
+    assert embedded.vectors is not None  # noqa: S101  # there are vectors, since there is a leg
+    return FusedScores(snapshot.index, embedded.vectors, query, masks, leg)
 
 
 def point_id(path: str, position: int, content_hash: bytes) -> str:
@@ -90,20 +168,20 @@ def point_id(path: str, position: int, content_hash: bytes) -> str:
 
 
 def _ranked(
-    connection: sqlite3.Connection, snapshot: Snapshot, question: Question, query: Query, masks: Masks | None
+    connection: sqlite3.Connection, snapshot: Snapshot, question: Question, query: Query, scores: Scores
 ) -> list[Candidate]:
     """Return the candidates to show. Ranks deeper until there are enough, or no more."""
     depth = max(DEPTH, 4 * question.top_k)
     verified: dict[int, bool] = {}
     adds = Novelty(connection, snapshot.index, query)
     while True:
-        ranked = snapshot.index.search(query, depth=depth, masks=masks)
-        scores = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
-        candidates: Iterable[Candidate] = _in_order(connection, scores)
+        ranked = scores.best(depth)
+        found = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
+        candidates: Iterable[Candidate] = _in_order(connection, found)
         if query.phrases:
             candidates = _with_phrases(connection, candidates, query, verified)
         kept = select(candidates, top_k=question.top_k, per_document=question.per_document, adds=adds)
-        if len(kept) >= question.top_k or len(scores) < depth:
+        if len(kept) >= question.top_k or len(found) < depth:
             return kept
         depth *= 2
 
@@ -174,11 +252,11 @@ def _headings(passage: Passage, shown: Snippet) -> tuple[str, ...]:
 class _HitMaker:
     """Makes hits of one question."""
 
-    def __init__(self, snapshot: Snapshot, query: Query, *, explain: bool) -> None:
+    def __init__(self, snapshot: Snapshot, query: Query, scores: Scores, *, explain: bool) -> None:
         self._index = snapshot.index
         self._query = query
+        self._scores = scores
         self._explain = explain
-        self._bound = snapshot.index.upper_bound(query)
         self._weights = {
             variant: self._index.idf(term.variants) for term in query.terms for variant in term.variants
         }
@@ -187,7 +265,7 @@ class _HitMaker:
         words: dict[str, float] = {}
         for term, part in self._index.explain(self._query, passage.chunk):
             words[term.word] = words.get(term.word, 0.0) + part
-        scores = {"bm25": score, "bm25_norm": score / self._bound}
+        scores = self._scores.parts(passage.chunk, score)
         if self._explain:
             scores |= {f"term:{word}": part for word, part in words.items()}
         shown = snippet(passage.text, self._weights, language=passage.language)

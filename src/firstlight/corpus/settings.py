@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from firstlight.embed.spec import parse_spec
 from firstlight.errors import ConfigError
 from firstlight.lexical.languages import LATIN_STEMMERS
 from firstlight.text.gitignore import parse_rules
@@ -184,6 +185,19 @@ def _language(value: Any) -> str:
     return code
 
 
+def _embedder(value: Any) -> str:
+    return str(parse_spec(_string(value)))
+
+
+def _url(value: Any) -> str:
+    url = _string(value).strip()
+    if not re.fullmatch(r"https?://[^\s/@?#]+(?:/[^\s?#]*)?", url):
+        raise ValueError(
+            "must be an address such as 'http://127.0.0.1:8080/v1', without a name, key or query"
+        )
+    return url
+
+
 def _yes_or_no(value: Any) -> bool:
     if value is True or value is False:
         return value
@@ -202,7 +216,7 @@ def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], 
     return read
 
 
-_TABLES = ("chunks", "lexical")
+_TABLES = ("chunks", "lexical", "hybrid", "embedding", "cache", "openai", "ollama", "tei")
 _JUDGED_LATER = ("sources", "chunks.min_tokens", "chunks.max_tokens")
 SETTINGS: Mapping[str, Setting] = {
     "sources": Setting("sources", _sources),
@@ -219,7 +233,15 @@ SETTINGS: Mapping[str, Setting] = {
     "lexical.k1": Setting("k1", _number(0, 10)),
     "lexical.b": Setting("b", _number(0, 1)),
     "lexical.fts5": Setting("fts5", _yes_or_no),
-    "embedder": Setting("embedder", _anything),
+    "hybrid.weight": Setting("weight", _number(0, 1)),
+    "embedder": Setting("embedder", _embedder),
+    "embedding.query_timeout": Setting("query_timeout", _number(0.01, 60)),
+    "embedding.token_budget": Setting("token_budget", _number(0, 10**15, whole=True)),
+    "embedding.allow_downloads": Setting("allow_downloads", _yes_or_no),
+    "cache.max_size": Setting("cache_bytes", _bytes),
+    "openai.base_url": Setting("openai_url", _url),
+    "ollama.base_url": Setting("ollama_url", _url),
+    "tei.base_url": Setting("tei_url", _url),
     "store": Setting("store", _anything),
     "schema": Setting("schema", _anything),
     "horizons": Setting("horizons", _anything),
@@ -232,3 +254,5 @@ PERSONAL = frozenset(setting.name for key, setting in SETTINGS.items()) - {
     "state",
     "schema",
 }
+# What concerns the user and no folder: a folder that names these is refused, trusted or not.
+USERS_OWN = frozenset({"allow_downloads", "cache_bytes", "openai_url", "ollama_url", "tei_url"})

@@ -11,8 +11,10 @@ import numpy as np
 
 from firstlight.lexical import Index
 from firstlight.store.documents import read_fields, read_languages
+from firstlight.store.embedders import read_embedders
 from firstlight.store.meta import read_meta
 from firstlight.store.segments import read_parts
+from firstlight.store.vectors import count_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 
     from firstlight.corpus.site import Site
     from firstlight.rank.filters import Filter
+    from firstlight.store.embedders import EmbedderRow
+    from firstlight.store.matrix import VectorMatrix, Vectors
     from firstlight.store.meta import Meta
     from firstlight.store.segments import Part
+    from firstlight.store.vectors import Counts
     from firstlight.text.types import Value
 
     Fields = Mapping[str, Value]
@@ -80,12 +85,42 @@ class Snapshot:
         return [table[part.documents] for part in self.parts]
 
 
+class Embedded(NamedTuple):
+    """What there is of vectors in one commit.
+
+    Attributes:
+        recorded: The embedder that serves; None before the first.
+        counts: How far it is.
+        vectors: The vectors themselves, where they were asked for.
+    """
+
+    recorded: EmbedderRow | None = None
+    counts: Counts | None = None
+    vectors: Vectors | None = None
+
+
 class Snapshots:
     """The newest snapshot of a corpus; what did not change since the one before is kept."""
 
     def __init__(self) -> None:
         self._current: Snapshot | None = None
+        self._matrix: VectorMatrix | None = None
         self._lock = threading.Lock()
+
+    def embedded(self, connection: sqlite3.Connection, site: Site, *, load: bool) -> Embedded:
+        """Return what the connection's read transaction has of vectors; with `load`, the vectors too."""
+        recorded = read_embedders(connection).get("serving")
+        if recorded is None:
+            return Embedded()
+        counts = count_vectors(connection, recorded.id)
+        if not load:
+            return Embedded(recorded, counts)
+        from firstlight.store.matrix import VectorMatrix  # noqa: PLC0415  # words alone need none
+
+        with self._lock:
+            if self._matrix is None:
+                self._matrix = VectorMatrix(site.state)
+            return Embedded(recorded, counts, self._matrix.refresh(connection, recorded))
 
     def get(self, connection: sqlite3.Connection, site: Site) -> Snapshot:
         """Return the snapshot that belongs to the connection's read transaction.

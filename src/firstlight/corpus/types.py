@@ -31,11 +31,16 @@ class Rename(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a sync is: `documents` of `total` are committed, with so many chunks."""
+    """How far a sync is: `documents` of `total` are committed, with so many chunks.
+
+    While it embeds, `embedded` of `to_embed` chunks are done instead.
+    """
 
     documents: int
     total: int
     chunks: int
+    embedded: int = 0
+    to_embed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,9 @@ class Status:
     """The state of an index.
 
     Attributes:
-        embedded: Chunks with a vector; `failed` are those that will never have one.
+        embedded: Chunks with a vector; `failed` are those that will never have one, and `foreign` those in
+            languages that the model does not know.
+        windows: In how many pieces the embedded chunks were embedded, all together.
         model: The embedding model, or None.
         generation: Grows with every commit that changes what a search can find; 0 before the first sync.
         mode: What a search would use now.
@@ -123,6 +130,9 @@ class Status:
         stale: Documents past their date of verification; 0 where no horizon is set.
         errors: Files that could not be indexed at the last sync, and why.
         queue: Chunks that wait for a vector, and `rate` is how many a second are embedded.
+        worker: The process that embeds now, or None.
+        trouble: Why the embedding does not go on, or None.
+        tokens: How many estimated tokens a remote embedder was sent.
         root: The content folder.
         synced: When the last complete sync began, in ISO 8601 (UTC); None before the first.
     """
@@ -139,6 +149,11 @@ class Status:
     errors: tuple[FileError, ...] = ()
     queue: int = 0
     rate: float = 0.0
+    foreign: int = 0
+    windows: int = 0
+    worker: str | None = None
+    trouble: str | None = None
+    tokens: int = 0
     root: str = ""
     synced: str | None = None
 

@@ -29,6 +29,7 @@ from firstlight.store.fts5 import keep_fts5
 from firstlight.store.meta import Meta, raise_generation, read_meta, write_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import bury_documents, insert_segment, store_segment, sweep_files
+from firstlight.store.vectors import adopt_vectors, delete_vectors, read_chunk_ids
 
 if TYPE_CHECKING:
     import sqlite3
@@ -145,10 +146,15 @@ class _Run:
     def _commit(self, batch: _Batch, *, total: int, last: bool = False) -> None:
         stored = self._segment(batch)
         with self.site.database.write() as connection:
+            gone: list[int] = []
             if batch.removed:
+                gone = read_chunk_ids(connection, batch.removed)
                 bury_documents(connection, batch.removed)
                 delete_documents(connection, batch.removed)
             insert_documents(connection, batch.documents, batch.chunks)
+            if batch.chunks:
+                adopt_vectors(connection, batch.chunks[0].id)
+            delete_vectors(connection, gone)
             if stored is not None:
                 insert_segment(connection, stored)
             if last:

@@ -109,13 +109,28 @@ class Index:
         """
         if depth < 1:
             raise ValueError(f"depth must be at least 1, not {depth}")
-        scores = np.zeros(len(self._ids))
-        for term, impacts in self._by_rarity(query):
-            impacts.add_to(scores, query_weight(term.count))
+        scores = self.scores(query)
         if masks is not None and any(mask is not None for mask in masks):
             scores *= self._joined(masks)
         best = top_k(scores, depth)
         return Ranked(self._ids[best], scores[best])
+
+    def scores(self, query: Query) -> NDArray[np.float64]:
+        """Return float64[n], the score of each chunk in the order of `ids`; 0 where no term matches."""
+        scores = np.zeros(len(self._ids))
+        for term, impacts in self._by_rarity(query):
+            impacts.add_to(scores, query_weight(term.count))
+        return scores
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The ids of all chunks, ascending, dead ones too."""
+        return self._ids
+
+    def allowed(self, masks: Sequence[Mask | None] | None) -> Mask:
+        """Return bool[n] in the order of `ids`: true where a chunk lives, and its mask lets it through."""
+        alive = np.ones(len(self._ids), np.bool_) if self._alive is None else self._alive
+        return alive if masks is None else alive & self._joined(masks)
 
     def phrase_candidates(self, query: Query) -> NDArray[np.int64]:
         """Return the ids of the chunks that have every term of every phrase of the question."""

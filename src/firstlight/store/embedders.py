@@ -25,6 +25,7 @@ class EmbedderRow(NamedTuple):
         dimensions: The length of its vectors; 0 until the first is known.
         floor: The cosine from which a passage counts as a match; None while it is not calibrated.
         tokens: How many were sent to it so far.
+        trouble: Why the embedding does not go on; None where nothing is wrong.
     """
 
     id: int
@@ -35,12 +36,13 @@ class EmbedderRow(NamedTuple):
     dimensions: int
     floor: float | None
     tokens: int
+    trouble: str | None = None
 
 
 def read_embedders(connection: sqlite3.Connection) -> dict[str, EmbedderRow]:
     """Return the embedders by their roles."""
     rows = connection.execute(
-        "SELECT id, role, spec, name, fingerprint, dimensions, floor, tokens FROM embedders"
+        "SELECT id, role, spec, name, fingerprint, dimensions, floor, tokens, trouble FROM embedders"
     )
     return {row.role: row for row in map(EmbedderRow._make, rows)}
 
@@ -70,6 +72,11 @@ def set_dimensions(connection: sqlite3.Connection, embedder: int, dimensions: in
     )
     rows = connection.execute("SELECT dimensions FROM embedders WHERE id = ?", (embedder,)).fetchall()
     return bool(rows) and rows[0][0] == dimensions
+
+
+def set_trouble(connection: sqlite3.Connection, embedder: int, trouble: str | None) -> None:
+    """Record why the embedding does not go on, or that it does."""
+    connection.execute("UPDATE embedders SET trouble = ? WHERE id = ?", (trouble, embedder))
 
 
 def add_tokens(connection: sqlite3.Connection, embedder: int, tokens: int) -> None:

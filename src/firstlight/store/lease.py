@@ -9,7 +9,6 @@ transaction; those that change something need an immediate one.
 from __future__ import annotations
 
 import os
-import socket
 import time
 from functools import cache
 from pathlib import Path
@@ -133,7 +132,7 @@ def _host() -> str:
         space = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         space = ""
-    return f"{socket.gethostname()}/{space}"
+    return f"{os.uname().nodename}/{space}"
 
 
 def _started(number: int) -> str:

@@ -9,6 +9,7 @@ from firstlight.store.outline import load_outline
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Collection
 
 # From so many chunks on, the bytes that wait are estimated from as many, spread over all of them.
 _SAMPLE = 2000
@@ -26,14 +27,24 @@ class Pending(NamedTuple):
     language: str
 
 
-def count_pending(connection: sqlite3.Connection, embedder: int) -> tuple[int, int]:
-    """Return how many chunks wait, and the UTF-8 bytes of their texts; estimated where they are many."""
+def count_pending(
+    connection: sqlite3.Connection, embedder: int, *, without: Collection[str] = ()
+) -> tuple[int, int]:
+    """Return how many chunks wait, and the UTF-8 bytes of their texts; estimated where they are many.
+
+    Args:
+        connection: A read transaction.
+        embedder: Its id.
+        without: Paths of documents that do not count.
+    """
     ids = [
         chunk
         for (chunk,) in connection.execute(
             "SELECT id FROM chunks INDEXED BY chunks_document "
-            "EXCEPT SELECT chunk FROM vectors WHERE embedder = ?",
-            (embedder,),
+            "EXCEPT SELECT chunk FROM vectors WHERE embedder = ? "
+            "EXCEPT SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document "
+            "WHERE d.path IN (SELECT value FROM json_each(?))",
+            (embedder, json.dumps(list(without))),
         )
     ]
     some = ids if len(ids) <= _SAMPLE else ids[:: len(ids) // _SAMPLE]

@@ -83,7 +83,8 @@ CREATE TABLE embedders (
     fingerprint TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
     floor REAL,
-    tokens INTEGER NOT NULL
+    tokens INTEGER NOT NULL,
+    trouble TEXT
 );
 
 CREATE TABLE vectors (

@@ -190,6 +190,12 @@ def any_vector(connection: sqlite3.Connection, embedder: int) -> bool:
     return found.fetchone() is not None
 
 
+def read_known_inputs(connection: sqlite3.Connection, embedder: int, inputs: Sequence[bytes]) -> set[bytes]:
+    """Return which of these hashes of inputs some chunk has a vector of."""
+    find = "SELECT 1 FROM vectors WHERE input_hash = ? AND embedder = ? AND vector IS NOT NULL LIMIT 1"
+    return {each for each in inputs if connection.execute(find, (each, embedder)).fetchone() is not None}
+
+
 def sample_vectors(connection: sqlite3.Connection, embedder: int, *, dimensions: int, most: int) -> Windows:
     """Return float32[n, d]: the vectors of chunks spread evenly over all, `most` at most."""
     ids = connection.execute(

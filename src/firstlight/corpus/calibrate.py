@@ -1,0 +1,95 @@
+"""The floor of a model that brings none: the cosine that nonsense reaches among real passages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from firstlight.embed.check import checked
+from firstlight.store.embedders import read_embedders, set_floor
+from firstlight.store.vectors import sample_vectors
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from firstlight.corpus.embedding import Embedding
+    from firstlight.corpus.site import Site
+    from firstlight.embed.types import Vectors
+
+# Words of no language, as many as questions have.
+NONSENSE = (
+    "blorf snarg wizzlethump",
+    "qwzx vrplk jjtfh",
+    "the splunge of grivven tars",
+    "how vonk the mirple gast",
+    "zorblax frindle mopsick gratch",
+    "glimmerfrotz under vaxnip",
+    "kefu zolami tarp ixo",
+    "what is a drubnick foosh",
+    "wemba lutto ghirn pasolex nev",
+    "tivv quonk habbledar",
+    "orp",
+    "yilgen mox trassid uvvo kepp",
+    "when does snibble crote",
+    "fralm ottwick jenda",
+    "hjkl uiop zxcv",
+    "plindo vask errumtz",
+)
+# Enough passages to know what nonsense comes near to, and how many of them are looked at.
+ENOUGH = 256
+_SAMPLE = 2048
+_QUANTILE = 0.9
+_HIGHEST = 0.95
+
+
+def floor_of(questions: Vectors, passages: NDArray[np.float32]) -> float:
+    """Return the cosine that nine of ten nonsense questions stay below with every passage.
+
+    Args:
+        questions: float32[q, d], of unit length.
+        passages: float32[n, d], of unit length, one or more.
+
+    Example:
+        >>> floor_of(np.eye(2, dtype=np.float32), np.array([[0.6, 0.8]], np.float32))
+        0.78
+    """
+    nearest = (passages.astype(np.float64) @ questions.astype(np.float64).T).max(axis=0)
+    return min(_HIGHEST, max(0.0, round(float(np.quantile(nearest, _QUANTILE)), 3)))
+
+
+def calibrate(
+    site: Site,
+    embedding: Embedding,
+    number: int,
+    check: Callable[[sqlite3.Connection], None],
+    *,
+    finished: bool,
+) -> None:
+    """Give the embedder its floor, once there are enough vectors, or all.
+
+    Args:
+        site: The corpus.
+        embedding: The embedder.
+        number: Its row.
+        check: Refuses the commit of who may not write any more.
+        finished: Whether there is nothing left to embed.
+
+    Raises:
+        EmbeddingError: The nonsense could not be embedded.
+    """
+    with site.database.read() as connection:
+        row = next((row for row in read_embedders(connection).values() if row.id == number), None)
+        if row is None or row.floor is not None:
+            return
+        passages = sample_vectors(connection, number, dimensions=row.dimensions, most=_SAMPLE)
+    if len(passages) < ENOUGH and not (finished and len(passages)):
+        return
+    answer = embedding.embedder.embed(NONSENSE, "query")
+    floor = floor_of(checked(answer, texts=len(NONSENSE), dimensions=row.dimensions), passages)
+    with site.database.write() as connection:
+        check(connection)
+        set_floor(connection, number, floor)

