@@ -81,7 +81,7 @@ def hub_embedder(
 
 
 class HubEmbedder(OnnxEmbedder):
-    """An `Embedder` from the hub; `dimensions` is 0 until its files are here."""
+    """An `Embedder` from the hub; looking at it fetches nothing: a size is 0 until its files are here."""
 
     def __init__(
         self, files: _Files, name: str, revision: str, *, threads: int, languages: frozenset[str] | None
@@ -95,6 +95,11 @@ class HubEmbedder(OnnxEmbedder):
     def dimensions(self) -> int:
         """The length of a vector; 0 until it is known."""
         return super().dimensions if self.is_here else 0
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text that it takes; 0 until it is known."""
+        return super().max_tokens if self.is_here else 0
 
     @property
     def is_here(self) -> bool:

@@ -114,12 +114,12 @@ class OnnxEmbedder:
         else:
             with ThreadPoolExecutor(workers) as pool:
                 rows = list(pool.map(network.run, inputs))
-        return checked(np.stack(rows), texts=len(texts), dimensions=self.dimensions)
+        return checked(np.stack(rows), texts=len(texts), dimensions=self._read_shape().dimensions)
 
     def split(self, text: str) -> list[str]:
         """Cut `text` into windows that each fit; they put together are the text again."""
         encoded = self._encode(text)
-        room = self.max_tokens - self._tokenizer().num_special_tokens_to_add(is_pair=False)
+        room = self._read_shape().max_tokens - self._tokenizer().num_special_tokens_to_add(is_pair=False)
         if len(encoded.ids) <= room:
             return [text]
         starts, sizes = token_units(encoded.word_ids, encoded.offsets, room)
@@ -130,9 +130,10 @@ class OnnxEmbedder:
 
     def _ids(self, text: str, position: str) -> NDArray[np.int64]:
         ids = self._encode(text, framed=True).ids
-        if len(ids) > self.max_tokens:
+        longest = self._read_shape().max_tokens
+        if len(ids) > longest:
             raise EmbeddingError(
-                f"{position} has {len(ids)} tokens, {self.name} takes {self.max_tokens}: embed it in windows",
+                f"{position} has {len(ids)} tokens, {self.name} takes {longest}: embed it in windows",
                 kind="too-large",
             )
         return np.array([ids], np.int64)
