@@ -22,7 +22,6 @@ import hashlib
 import json
 import socket
 import threading
-import time
 from collections import deque
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -204,7 +203,8 @@ class ProviderServer:
         self.vector, self.shuffled = vector, shuffled
         self.calls: list[Call] = []
         self.inputs: list[str] = []
-        self.stopping = False
+        self.connections_made = 0
+        self.stopping = threading.Event()
         self._steps: deque[Step] = deque()
         self._open = threading.Event()
         self._open.set()
@@ -229,7 +229,7 @@ class ProviderServer:
         """Answer what is held, close every connection and end every thread."""
         if self._http is None or self._thread is None:
             return
-        self.stopping = True
+        self.stopping.set()
         self.release()
         self._http.shutdown()
         self._http.hang_up()
@@ -287,7 +287,7 @@ class ProviderServer:
             name = self.model or "test-model"
             name = name if ":" in name else f"{name}:latest"
             return {"models": [{"name": name, "model": name, "digest": self.revision}]}
-        kind = _PATHS[call.path]
+        kind = _PATHS.get(call.path, "tei")
         if step.status >= 300:
             return _error(kind, step, call.texts)
         rows = step.spoil([self.vector(text, self.dimensions) for text in call.texts])
@@ -299,10 +299,15 @@ class ProviderServer:
     def _judge(self, call: Call) -> Step:
         if self.key is not None and call.headers.get("authorization") != f"Bearer {self.key}":
             return failing(401, code="invalid_api_key", message="incorrect key provided for")
-        if call.path not in _PATHS:
+        if call.path in ("/info", "/api/tags"):
             return Step()
+        if call.path not in _PATHS:
+            return failing(404, code="not_found", message="no such path:")
         if self.model and call.body.get("model", self.model) != self.model:
             return failing(404, code="model_not_found", message="no such model for")
+        return self._measure(call)
+
+    def _measure(self, call: Call) -> Step:
         size = int(call.headers.get("content-length", 0))
         if len(call.texts) > (self.max_texts or len(call.texts)) or size > (self.max_bytes or size):
             return too_large()
@@ -368,6 +373,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         self.server.connections.add(self.request)
+        self.server.owner.connections_made += 1  # of a test's few, and read once they are over
         super().setup()
 
     def finish(self) -> None:
@@ -389,7 +395,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(self.path, texts, headers, body)
         step = self.server.owner.take(call)
-        time.sleep(step.delay)
+        self.server.owner.stopping.wait(step.delay)
         if step.ending == "dropped":
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -415,9 +421,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         for byte in self._endless():
             self.wfile.write(bytes([byte]))
-            time.sleep(0.02)
+            self.server.owner.stopping.wait(0.02)
 
     def _endless(self) -> Iterator[int]:
         yield from b"HTTP/1.1 200 OK\r\nX-Slow: "
-        while not self.server.owner.stopping:
+        while not self.server.owner.stopping.is_set():
             yield from b"z"

@@ -31,13 +31,13 @@ class Patience(NamedTuple):
 
     Attributes:
         timeout: Seconds that one attempt at a batch may take, from the name lookup to the last byte.
-        query_timeout: The same for a question.
+        query_timeout: The same for a question; whoever asks it may go on without the answer much earlier.
         retries: How often a batch is tried again.
         backoff: Seconds before the first of those, and the most before any; in between they double.
     """
 
     timeout: float = 60.0
-    query_timeout: float = 1.5
+    query_timeout: float = 30.0
     retries: int = 6
     backoff: tuple[float, float] = (0.5, 30.0)
 
@@ -57,6 +57,7 @@ class Attempts:
         asked: Asked,
         kind: Kind,
         stop: threading.Event | None,
+        timeout: float | None = None,
     ) -> _T:
         """Return what `read` makes of the answer; for a question one attempt is made, for a batch several.
 
@@ -67,6 +68,7 @@ class Attempts:
             asked: Who is asked.
             kind: "query" waits for nobody.
             stop: Ends batches.
+            timeout: Seconds of one attempt, where it is not the usual ones.
 
         Raises:
             EmbeddingError: There is no answer that can be used.
@@ -76,10 +78,10 @@ class Attempts:
             return _read(self._send(path, body, asked, timeout, stop), read, asked)
 
         if kind == "document":
-            return self._again(lambda: once(self._patience.timeout, stop), stop)
+            return self._again(lambda: once(timeout or self._patience.timeout, stop), stop)
         with self._pace.question():
             try:
-                return once(self._patience.query_timeout, None)
+                return once(timeout or self._patience.query_timeout, None)
             except LaterError as later:
                 self._put_off(later, 0.0)
                 raise

@@ -30,8 +30,8 @@ class OllamaEmbedder(RemoteEmbedder):
         return answer["embeddings"]
 
     def _ask_served(self, kind: Kind) -> Served:
-        digests: dict[str, str] = self._ask(
-            "/api/tags", None, lambda answer: {m["name"]: m["digest"] for m in answer["models"]}, kind
+        digests: dict[str, str] = self._tell(
+            "/api/tags", lambda answer: {m["name"]: m["digest"] for m in answer["models"]}, kind
         )
         digest = digests.get(self._model) or digests.get(f"{self._model}:latest")
         if digest is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from firstlight.embed.attempts import Attempts, Patience
 from firstlight.embed.check import checked
-from firstlight.embed.failures import Asked
+from firstlight.embed.failures import Asked, LaterError
 from firstlight.embed.http import Connections
 from firstlight.embed.limits import MAX_TEXTS, PROVIDERS, model_facts
 from firstlight.embed.pace import Pace
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from firstlight.embed.types import Kind, Vectors
 
 _T = TypeVar("_T")
+# Seconds for a provider to say what it serves: no work, and fingerprints are read while somebody waits.
+_TELL_TIMEOUT = 1.5
+_REST = 10.0
 
 
 class Served(NamedTuple):
@@ -53,7 +57,7 @@ class RemoteEmbedder(ABC):
         prefixes: What goes before documents and questions; the known ones of the model, where this is None.
         revision: The model's exact version; where it is given, the provider is not asked for it.
         timeout: Seconds that one attempt at a batch may take, from the name lookup to the last byte.
-        query_timeout: The same for a question.
+        query_timeout: The same for a question; whoever asks it may go on without the answer much earlier.
         retries: How often a batch is tried again.
         backoff: Seconds before the first of those, and the most before any; in between they double. What the
             provider asks for comes first, up to a minute.
@@ -91,6 +95,7 @@ class RemoteEmbedder(ABC):
         patience = Patience(timeout, query_timeout, retries, backoff)
         self._attempts = Attempts(self._connections, pace or Pace(), patience)
         self._dimensions = 0
+        self._rests_until = 0.0
         self._served = None if revision is None or not model else Served(model, revision)
 
     def __repr__(self) -> str:
@@ -177,9 +182,26 @@ class RemoteEmbedder(ABC):
         """Return what the provider serves."""
         return Served(self._model)
 
-    def _ask(self, path: str, body: bytes | None, read: Callable[[Any], _T], kind: Kind) -> _T:
+    def _ask(
+        self,
+        path: str,
+        body: bytes | None,
+        read: Callable[[Any], _T],
+        kind: Kind,
+        timeout: float | None = None,
+    ) -> _T:
         asked = Asked(self.name, self.kind, self._model, self._has_key)
-        return self._attempts.ask(path, body, read, asked=asked, kind=kind, stop=self.stop)
+        return self._attempts.ask(path, body, read, asked=asked, kind=kind, stop=self.stop, timeout=timeout)
+
+    def _tell(self, path: str, read: Callable[[Any], _T], kind: Kind) -> _T:
+        """Ask what is served; where that had no answer, a person does not wait for it again for a while."""
+        if kind == "query" and time.monotonic() < self._rests_until:
+            raise EmbeddingError(f"{self.name} did not answer a moment ago", kind="unavailable")
+        try:
+            return self._ask(path, None, read, kind, _TELL_TIMEOUT)
+        except LaterError:
+            self._rests_until = time.monotonic() + _REST
+            raise
 
     def _identify(self, kind: Kind) -> Served:
         if self._served is None:

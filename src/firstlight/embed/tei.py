@@ -30,7 +30,7 @@ class TeiEmbedder(RemoteEmbedder):
         return answer
 
     def _ask_served(self, kind: Kind) -> Served:
-        served = self._ask("/info", None, _served, kind)
+        served = self._tell("/info", _served, kind)
         if self._model and served.model != self._model:
             raise EmbeddingError(f"{self.name}: the server at base_url serves another model", kind="refused")
         return served
