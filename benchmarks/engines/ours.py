@@ -30,8 +30,10 @@ class Firstlight:
     def build_items(self, items: Iterable[Indexable]) -> None:
         """Index `items` under their positions, as one segment."""
         builder = lexical.SegmentBuilder()
-        for position, item in enumerate(items):
-            builder.add([position], [item])
+        first = 0
+        for batch in _batches(items):
+            builder.add(range(first, first + len(batch)), batch)
+            first += len(batch)
         self._parts = [(builder.finish(), None)]
         self._index = lexical.Index(self._parts)
 

@@ -16,7 +16,7 @@ hashes = st.lists(crowded | st.integers(1, 2**64 - 1), unique=True, max_size=200
 
 def hasher(seed: int = 0) -> SpanHasher:
     random = np.random.default_rng(seed)
-    return SpanHasher(random.integers(0, 2**64, 0x10001, np.uint64))
+    return SpanHasher(random.integers(0, 2**64, 4, np.uint64), longest=20)
 
 
 @given(st.lists(hashes, max_size=4))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ANALYSIS_VERSION = f"1/{unicodedata.unidata_version}"
 
 # Longer runs are data, not words: they are found by their first characters.
-_LONGEST_WORD = 128
+LONGEST_WORD = 128
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _PLURAL = re.compile(r"([A-Z]{2,})e?s")  # GPUs, OSes
 _DATA = re.compile(r"[a-z0-9]+|[A-Z0-9]+|0x[0-9A-Fa-f]+|[0-9A-Fa-f]{16,}")  # with a digit: not stemmed
@@ -89,14 +89,14 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
         >>> word_terms("Cafés", "en"), word_terms("E1234", "en")
         (('cafe',), ('e1234',))
     """
-    if len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word):
+    if len(word) <= LONGEST_WORD and _PLAIN.fullmatch(word):
         return (stem(word.lower(), language),)
-    return _terms_of_other(word[:_LONGEST_WORD], language)
+    return _terms_of_other(word[:LONGEST_WORD], language)
 
 
 def terms_of_many(written: list[str], language: str) -> list[tuple[str, ...]]:
     """Return `word_terms` of each word; quicker than one by one, since most words are plain."""
-    plain = [len(word) <= _LONGEST_WORD and _PLAIN.fullmatch(word) is not None for word in written]
+    plain = [len(word) <= LONGEST_WORD and _PLAIN.fullmatch(word) is not None for word in written]
     name = LATIN_STEMMERS.get(language)
     lowered = [word.lower() for word in itertools.compress(written, plain)]
     stems = iter(_stemmer(name).stemWords(lowered) if name else lowered)

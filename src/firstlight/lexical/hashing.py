@@ -16,57 +16,71 @@ if TYPE_CHECKING:
 MISSING = -1  # the value of a hash that a table does not have
 
 
-class SpanHasher:
-    """Hashes spans of a text: equal characters, equal hash.
+_WORD = 8  # bytes that are read at once
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(_WORD + 1)], np.uint64)
 
-    A prefix sum of `salt[code] * base**position` gives each span's polynomial in two look-ups, whatever
-    its length. Salt and base are drawn anew by whoever makes one, so that nobody can prepare two words
-    that collide; nothing that is stored depends on them.
+
+class SpanHasher:
+    """Hashes the words of a text: equal characters, equal hash; up to eight of Latin-1 never collide.
+
+    The low bytes of eight characters are read as one number and mixed, then those of the next eight; what
+    characters beyond Latin-1 have above their low byte is mixed by itself. The factors are drawn anew by
+    whoever makes one, so that nobody can prepare two words that collide; nothing that is stored depends on
+    them.
 
     Args:
-        entropy: 65,536 random uint64, and one more for the base.
+        entropy: Four random uint64.
+        longest: How many characters of a word are looked at, or up to seven more.
     """
 
-    def __init__(self, entropy: Hashes) -> None:
-        self._salt = entropy[:0x10000] | np.uint64(1)
-        self._base = int(entropy[0x10000]) | 1
-        self._powers = np.empty(0, np.uint64), np.empty(0, np.uint64)
+    def __init__(self, entropy: Hashes, *, longest: int) -> None:
+        self._first, self._second, *self._of_planes = entropy | np.uint64(1)
+        self._longest = longest
 
     def hash(self, codes: Codes, starts: Ints, ends: Ints) -> Hashes:
-        """Return uint64[m], the hash of each span; never 0, which stands for an empty slot."""
-        powers, inverses = self._powers_up_to(len(codes))
-        salted = self._salted(codes)
-        salted *= powers[: len(codes)]
-        sums = np.zeros(len(codes) + 1, np.uint64)
-        np.cumsum(salted, out=sums[1:])
-        hashes = sums[ends]
-        hashes -= sums[starts]
-        hashes *= inverses[starts]
-        hashes ^= hashes >> np.uint64(32)  # the slot is taken from the top bits: mix them
-        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        """Return the hash of each word, never 0, which stands for an empty slot.
+
+        Args:
+            codes: The code points of the text.
+            starts: Where the words begin, int64[m], ascending. Words that overlap begin beyond Latin-1.
+            ends: Where they end.
+        """
+        sizes = ends - starts
+        hashes = self._folded(codes.astype(np.uint8), starts, sizes)
+        wide = np.flatnonzero(codes > 0xFF)
+        for shift, factor in zip((8, 16), self._of_planes, strict=True):
+            wide = wide[codes[wide] >= 1 << shift]
+            if not len(wide) or not len(starts):
+                break
+            # The words around each wide character: to those without one this adds nothing.
+            near = np.searchsorted(starts, np.concatenate([wide, wide + 1]))
+            near[len(wide) :] -= 1
+            near = near.clip(0, len(starts) - 1)
+            plane = (codes >> shift).astype(np.uint8)
+            hashes[near] ^= self._folded(plane, starts[near], sizes[near]) * factor
         return np.maximum(hashes, np.uint64(1))
 
-    def _salted(self, codes: Codes) -> Hashes:
-        if not len(codes) or codes.max() <= 0xFFFF:
-            return np.take(self._salt, codes)
-        salted = np.take(self._salt, codes & 0xFFFF)
-        salted += (codes >> 16).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
-        return salted
+    def _folded(self, plane: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Hashes:
+        """Return the hash of the bytes of each word; that of zeros is 0."""
+        padded = plane.tobytes() + bytes(_WORD)
+        eights = np.ndarray(len(plane) + 1, "<u8", padded, 0, (1,))  # from every byte on
+        hashes = self._mixed(eights[starts] & _MASKS.take(sizes, mode="clip"))
+        longer = np.flatnonzero(sizes > _WORD)
+        for depth in range(_WORD, self._longest, _WORD):
+            if not len(longer):
+                break
+            rest = sizes[longer] - depth
+            following = eights[starts[longer] + depth] & _MASKS.take(rest, mode="clip")
+            hashes[longer] = self._mixed(hashes[longer] + following)
+            longer = longer[rest > _WORD]
+        return hashes
 
-    def _powers_up_to(self, size: int) -> tuple[Hashes, Hashes]:
-        """Return the base's powers and their inverses; threads may extend them at once, to the same end."""
-        found = self._powers
-        if len(found[0]) < size:
-            size = max(size, 2 * len(found[0]))
-            found = _powers(self._base, size), _powers(pow(self._base, -1, 1 << 64), size)
-            self._powers = found
-        return found
-
-
-def _powers(base: int, size: int) -> Hashes:
-    factors = np.full(size, base, np.uint64)
-    factors[0] = 1
-    return np.multiply.accumulate(factors)
+    def _mixed(self, hashes: Hashes) -> Hashes:
+        """Mix in place, one to one; the slot is taken from the top bits."""
+        hashes *= self._first
+        hashes ^= hashes >> np.uint64(32)
+        hashes *= self._second
+        return hashes
 
 
 class HashTable:

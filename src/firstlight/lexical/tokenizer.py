@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.lexical.analysis import terms_of_many
+from firstlight.lexical.analysis import LONGEST_WORD, terms_of_many
 from firstlight.lexical.characters import classify, code_points
 from firstlight.lexical.hashing import MISSING, HashTable, SpanHasher
 from firstlight.lexical.kernels import expand, is_pair, word_spans
@@ -63,7 +62,7 @@ class Tokenizer:
         vocabulary = self._vocabularies.get(language)
         if vocabulary is None:
             vocabulary = self._vocabularies[language] = _Vocabulary()
-        hashes = _hasher().hash(codes, starts, ends)
+        hashes = _HASHER.hash(codes, starts, ends)
         words = vocabulary.lookup(hashes)
         missing = np.flatnonzero(words == MISSING)
         if len(missing):
@@ -89,12 +88,8 @@ def words_before(starts: Ints, sizes: Ints) -> Ints:
     return np.searchsorted(starts, np.cumsum(sizes))
 
 
-@cache
-def _hasher() -> SpanHasher:
-    """One for the process: its tables take longer to make than a small text to read."""
-    return SpanHasher(np.frombuffer(os.urandom(8 * 0x10001), np.uint64))
-
-
+# Whether a word is longer than the longest tells it from one that is just so long.
+_HASHER = SpanHasher(np.frombuffer(os.urandom(4 * 8), np.uint64), longest=LONGEST_WORD + 1)
 _FIRST_ROW = MISSING - 1
 
 
