@@ -72,7 +72,7 @@ def test_the_deadline_is_that_of_the_whole_exchange(
     start = time.monotonic()
     with pytest.raises(UnreachedError, match="no answer within"):
         connections.send("/embed", BODY, timeout=0.3)
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 4.0
     assert connections.send("/embed", BODY, timeout=10).status == 200
 
 
@@ -85,7 +85,7 @@ def test_a_stop_ends_an_exchange_that_is_under_way(
     start = time.monotonic()
     with pytest.raises(EmbeddingError, match="stopped"):
         connections.send("/embed", BODY, timeout=60, stop=stop)
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 4.0
 
 
 @pytest.mark.parametrize("step", [late(5.0), trickled()])
