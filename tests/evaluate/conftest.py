@@ -27,7 +27,7 @@ class Answering:
     """Answers as it is told to: `rank(question, mode, weight)` names the documents, best first."""
 
     rank: Callable[[str, str, float | None], Sequence[str]]
-    has_embedder: bool = True
+    foreign: str = ""
     status_now: Status = field(default_factory=lambda: Status(chunks=4, embedded=4, model="fake"))
     used: Callable[[str, str], str] = lambda question, mode: mode
     asked: list[tuple[str, str, float | None]] = field(default_factory=list)
@@ -41,8 +41,8 @@ class Answering:
         per_document: int | None = None,
         weight: float | None = None,
     ) -> Results:
-        if mode != "bm25" and not self.has_embedder:
-            raise ConfigError(f"{mode!r} needs an embedder, and there is none", key="mode")
+        if mode != "bm25" and self.foreign:
+            raise ConfigError(self.foreign, key="embedder")
         assert (top_k, per_document) == (10, 1)
         self.asked.append((query, mode, weight))
         hits = tuple(hit(place, path) for place, path in enumerate(self.rank(query, mode, weight), 1))

@@ -56,13 +56,18 @@ def test_the_report_is_json(forty: TestSet) -> None:
 
 
 def test_without_an_embedder_other_modes_are_told_not_scored(forty: TestSet) -> None:
-    corpus = Answering(better_with_vectors, has_embedder=False)
+    corpus = Answering(better_with_vectors, status_now=Status(chunks=4))
     report = evaluate(corpus, forty)
     assert [scores.mode for scores in report.modes] == ["bm25"]
     assert [missing.mode for missing in report.not_evaluated] == ["hybrid", "vector"]
-    assert "needs an embedder" in report.not_evaluated[0].reason
-    with pytest.raises(ConfigError, match="hybrid cannot be evaluated: 'hybrid' needs an embedder"):
+    assert report.not_evaluated[0].reason.startswith("there is no embedder: pip install 'firstlight[local]'")
+    with pytest.raises(ConfigError, match="hybrid cannot be evaluated: there is no embedder"):
         evaluate(corpus, forty, modes=["hybrid"])
+
+
+def test_vectors_of_another_embedder_are_told_with_the_way_out(forty: TestSet) -> None:
+    report = evaluate(Answering(better_with_vectors, foreign="`firstlight migrate --to local`"), forty)
+    assert report.not_evaluated[0] == ("hybrid", "`firstlight migrate --to local`")
 
 
 def test_a_partly_embedded_corpus_is_told_not_scored(forty: TestSet) -> None:

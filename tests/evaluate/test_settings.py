@@ -5,7 +5,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from firstlight.corpus.trust import is_trusted, trust
@@ -81,6 +81,7 @@ weights = st.sampled_from([0.0, 0.05, 0.35, 1.0, 1e-05])
 
 @settings(max_examples=300)
 @given(documents(), weights)
+@example("# [hybrid]\r\nhybrid.floor = 0.2", 0.35)
 def test_one_key_changes_and_every_other_byte_stays(text: str, weight: float) -> None:
     before = tomllib.loads(text)
     after = with_weight(text, weight)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstlight.corpus.types import Status
 from firstlight.errors import ConfigError
 from firstlight.evaluate import TestSet, evaluate, tune_weight
 from firstlight.evaluate.tune import FOLDS, GRID, best_weight, split
@@ -61,8 +62,8 @@ def few_of(test_set: TestSet, count: int) -> TestSet:
 
 
 def test_without_hybrid_there_is_nothing_to_tune(forty: TestSet) -> None:
-    corpus = Answering(best_about_a_third, has_embedder=False)
-    with pytest.raises(ConfigError, match="no weight to tune: 'hybrid' needs an embedder"):
+    corpus = Answering(best_about_a_third, status_now=Status(chunks=4))
+    with pytest.raises(ConfigError, match="no weight to tune: there is no embedder"):
         tune_weight(corpus, forty, evaluate(corpus, forty))
     report = evaluate(Answering(best_about_a_third), forty, modes=["bm25"])
     with pytest.raises(ConfigError, match="hybrid is not among the modes"):

