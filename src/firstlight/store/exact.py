@@ -59,14 +59,26 @@ class ExactVectors:
 
 
 class ExactMatrix:
-    """The newest vectors, and the older ones that searches in progress still see."""
+    """The newest vectors, and the older ones that searches in progress still see.
 
-    def __init__(self, connection: sqlite3.Connection, stamp: Stamp) -> None:
-        self._buffer = Buffer(stamp.dimensions, count_rows(connection, stamp.embedder))
-        self._buffer.extend(read_rows(connection, stamp))
+    Args:
+        connection: A read transaction.
+        stamp: What the transaction has.
+        after: Only the rows whose ids follow this one.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, stamp: Stamp, *, after: int = 0) -> None:
+        self._after = after
+        self._buffer = Buffer(stamp.dimensions, 0 if after else count_rows(connection, stamp.embedder))
+        self._buffer.extend(read_rows(connection, stamp, after=after))
         # The buffer has every row of the commits between these two, and maybe some that are gone.
-        self._first, self._last_id = stamp.generation, stamp.last_id
+        self._first, self._last_id = stamp.generation, max(after, stamp.last_id)
         self.newest = ExactVectors(stamp, self._buffer.view())
+
+    @property
+    def stamp(self) -> Stamp:
+        """The newest commit that was looked at."""
+        return self.newest.stamp
 
     def at(self, connection: sqlite3.Connection, stamp: Stamp) -> ExactVectors:
         """Return the vectors of the connection's read transaction, whose stamp is of the same matrix."""
@@ -90,7 +102,7 @@ class ExactMatrix:
     def _earlier(self, connection: sqlite3.Connection, stamp: Stamp) -> ExactVectors:
         """Return what a search sees that began before the newest commit; for this search alone."""
         if not self._first <= stamp.generation or stamp.last_id > self._last_id:
-            return ExactMatrix(connection, stamp).newest
+            return ExactMatrix(connection, stamp, after=self._after).newest
         portion = self._buffer.view()
         alive = np.isin(portion.ids, read_ids(connection, stamp.embedder))
         return ExactVectors(stamp, portion, alive)

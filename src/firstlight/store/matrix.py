@@ -5,15 +5,23 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from firstlight.errors import StoreError
 from firstlight.store.exact import ExactMatrix
-from firstlight.store.vector_rows import read_stamp
+from firstlight.store.quantized import QuantizedMatrix
+from firstlight.store.vector_rows import count_rows, read_stamp
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
+    from typing import TypeAlias
 
     from firstlight.store.embedders import EmbedderRow
     from firstlight.store.vector_rows import Ids, Mask, Rows, Stamp
+
+    Matrix: TypeAlias = ExactMatrix | QuantizedMatrix
+
+# Vectors that take more than this as float32 are kept in a mapped file, in a byte a number.
+QUANTIZED_BYTES = 1_000_000_000
 
 
 class Vectors(Protocol):
@@ -48,13 +56,31 @@ class VectorMatrix:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._matrix: ExactMatrix | None = None
+        self._matrix: Matrix | None = None
+        self._may_write = True
         self._lock = threading.Lock()
 
     def refresh(self, connection: sqlite3.Connection, embedder: EmbedderRow) -> Vectors:
         """Return the vectors that belong to the connection's read transaction; use them inside it alone."""
         stamp = read_stamp(connection, embedder)
         with self._lock:
-            if self._matrix is None or not self._matrix.newest.stamp.same_matrix(stamp):
-                self._matrix = ExactMatrix(connection, stamp)
-            return self._matrix.at(connection, stamp)
+            known = self._matrix
+            if known is None or not known.stamp.same_matrix(stamp):
+                known = None
+            if known is None or known.stamp != stamp:
+                known = self._matrix = self._fitting(connection, embedder, stamp, known)
+            return known.at(connection, stamp)
+
+    def _fitting(
+        self, connection: sqlite3.Connection, embedder: EmbedderRow, stamp: Stamp, known: Matrix | None
+    ) -> Matrix:
+        """Return the matrix of the kind that fits the size; the `known` one as long as it does."""
+        size = count_rows(connection, stamp.embedder) * 4 * stamp.dimensions
+        if isinstance(known, QuantizedMatrix) and 2 * size > QUANTIZED_BYTES:
+            return known
+        if size > QUANTIZED_BYTES and self._may_write:
+            try:
+                return QuantizedMatrix(connection, self._folder, stamp, embedder.fingerprint)
+            except StoreError:  # the memory has to do
+                self._may_write = False
+        return known if isinstance(known, ExactMatrix) else ExactMatrix(connection, stamp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -126,11 +127,17 @@ def read_rows(connection: sqlite3.Connection, stamp: Stamp, *, after: int = 0) -
         (after, stamp.embedder, 4 * stamp.dimensions),
     )
     while stamp.dimensions and (fetched := found.fetchmany(_PORTION)):
-        ids, chunks, blobs = zip(*fetched, strict=True)
-        rows = np.frombuffer(b"".join(blobs), "<f4").reshape(-1, stamp.dimensions)
-        portion = Portion(np.array(ids, np.int64), np.array(chunks, np.int64), rows)
-        sound = is_unit(rows)
-        yield portion if sound.all() else Portion._make(column[sound] for column in portion)
+        yield _portion(fetched, stamp.dimensions)
+
+
+def read_some(connection: sqlite3.Connection, stamp: Stamp, ids: Ids) -> Portion:
+    """Return the vectors with these ids, as far as they are there and of unit length."""
+    fetched = connection.execute(
+        "SELECT id, chunk, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?)) "
+        "AND embedder = ? AND typeof(vector) = 'blob' AND length(vector) = ? ORDER BY id",
+        (json.dumps(ids.tolist()), stamp.embedder, 4 * stamp.dimensions),
+    ).fetchall()
+    return _portion(fetched, stamp.dimensions)
 
 
 def read_ids(connection: sqlite3.Connection, embedder: int) -> Ids:
@@ -143,3 +150,11 @@ def count_rows(connection: sqlite3.Connection, embedder: int) -> int:
     """Return how many rows an embedder has, those without a vector included."""
     found = connection.execute("SELECT count(*) FROM vectors WHERE embedder = ?", (embedder,)).fetchone()
     return int(found[0])
+
+
+def _portion(fetched: list[tuple[int, int, bytes]], dimensions: int) -> Portion:
+    rows = np.frombuffer(b"".join([row[2] for row in fetched]), "<f4").reshape(-1, dimensions)
+    ids = np.array([row[0] for row in fetched], np.int64)
+    portion = Portion(ids, np.array([row[1] for row in fetched], np.int64), rows)
+    sound = is_unit(rows)
+    return portion if sound.all() else Portion._make(column[sound] for column in portion)
