@@ -142,8 +142,8 @@ def shrink(connection: sqlite3.Connection, max_bytes: int) -> int:
 
 
 def checkpoint(connection: sqlite3.Connection) -> None:
-    """Bring the log into the file, as far as no reader needs it; outside of any transaction."""
-    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    """Bring the log into the file and cut it, unless a reader needs it; outside of any transaction."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def by_model(connection: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
