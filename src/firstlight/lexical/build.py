@@ -141,7 +141,9 @@ class SegmentBuilder:
             chunks = np.fromiter((row.chunk for row in rows), np.int64, len(rows))
             weights = np.fromiter((row.weight for row in rows), np.int64, len(rows))
             np.add.at(lengths, chunks, tokens.lengths)
-            found.append((tokens.terms, chunks[tokens.texts], weights[tokens.texts]))
+            found.append((tokens.terms, chunks.take(tokens.texts), weights.take(tokens.texts)))
+        if len(found) == 1:
+            return *found[0], lengths
         terms, chunk_of, weight_of = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return terms, chunk_of, weight_of, lengths
 

@@ -193,20 +193,22 @@ def count_terms(terms: Ints, chunks: Ints, weights: Ints) -> tuple[Ints, Ints, I
     """
     if not len(terms):
         return terms, terms, chunks, weights
-    keys = terms << 32
-    keys |= chunks << 8
-    keys |= weights
+    of_weight, of_chunk = int(weights.max()).bit_length(), int(chunks.max()).bit_length()
+    keys = (terms << of_chunk | chunks) << of_weight | weights
+    if int(terms.max()).bit_length() + of_chunk + of_weight <= 32:
+        keys = keys.astype(np.uint32)  # half the bytes to sort
     keys.sort()
-    postings = keys >> 8
+    postings = keys >> of_weight
     firsts = _firsts(postings)
-    frequencies = np.add.reduceat(keys & 0xFF, firsts)
-    postings = postings[firsts]
-    terms = postings >> 24
+    weighed = np.cumsum(keys & ((1 << of_weight) - 1), dtype=np.int64)  # thrice as quick as `reduceat`
+    frequencies = np.diff(weighed[np.append(firsts[1:], len(keys)) - 1], prepend=0)
+    postings = postings[firsts].astype(np.int64)
+    terms = postings >> of_chunk
     firsts = _firsts(terms)
-    return terms[firsts], np.diff(firsts, append=len(terms)), postings & 0xFFFFFF, frequencies
+    return terms[firsts], np.diff(firsts, append=len(terms)), postings & ((1 << of_chunk) - 1), frequencies
 
 
-def _firsts(values: Ints) -> Ints:
+def _firsts(values: NDArray[np.integer]) -> Ints:
     """Return where each run of equal values begins; there is at least one."""
     begins = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
