@@ -22,6 +22,7 @@ NAMES = (
     "speed.adding",
     "speed.scale",
     "speed.unseen",
+    "speed.vectors",
 )
 MODULES = {"quality": "quality.run"}  # the others are called after their modules
 

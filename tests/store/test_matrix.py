@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -204,6 +207,30 @@ def test_the_bits_of_a_cosine_do_not_depend_on_what_stands_beside_it(make: Maker
         for some in (vectors, fewer):
             found = seen(some, ids, mask)
             assert found == {chunk: whole[chunk] for chunk in found}
+
+
+COSINES = """
+import hashlib, numpy as np
+from firstlight.store.exact import ExactVectors
+from firstlight.store.vector_rows import Portion, Stamp
+rows = np.random.default_rng(1).standard_normal((20003, 384)).astype(np.float32)
+ids = np.arange(20003)
+vectors = ExactVectors(Stamp("c", 1, 384, 1, 1), Portion(ids, ids, rows))
+print(hashlib.sha256(vectors.cosines(rows[7], ids=ids).tobytes()).hexdigest())
+"""
+
+
+def test_the_bits_of_a_cosine_do_not_depend_on_the_number_of_threads() -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", COSINES],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for threads in ("1", "2", "3")
+    }
+    assert len(digests) == 1
 
 
 def test_equal_vectors_have_equal_cosines(make: Maker) -> None:

@@ -69,7 +69,7 @@ def quantize(rows: Rows) -> tuple[NDArray[np.int8], Rows]:
 
     Example:
         >>> codes, scales = quantize(np.array([[0.6, -0.8]], np.float32))
-        >>> codes.tolist(), (codes * scales[:, None]).round(2).tolist()
+        >>> codes.tolist(), (codes * scales[:, None]).astype(float).round(2).tolist()
         ([[95, -127]], [[0.6, -0.8]])
     """
     scales = np.abs(rows).max(axis=1) / np.float32(127)
