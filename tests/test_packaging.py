@@ -93,8 +93,9 @@ def test_everything_imported_is_declared() -> None:
                 imported.add(node.module.split(".")[0])
     foreign = imported - sys.stdlib_module_names - {"firstlight", "_typeshed"}
     distributions = packages_distributions()
-    needed = {distributions[name][0].lower() for name in foreign}
-    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in PROJECT["dependencies"]}
+    needed = {distributions[name][0].lower().replace("_", "-") for name in foreign}
+    extras = (line for extra in PROJECT["optional-dependencies"].values() for line in extra)
+    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in (*PROJECT["dependencies"], *extras)}
     assert needed <= declared
     assert declared <= needed, "declared, but never imported"
 
@@ -108,6 +109,7 @@ def test_what_is_declared_is_pinned() -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"].values()
     wanted = [
         *PROJECT["dependencies"],
+        *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
         *(line for group in groups for line in group if isinstance(line, str)),
     ]
     names = {re.split(r"[^\w.-]", line)[0].lower().replace("-", "_") for line in wanted}

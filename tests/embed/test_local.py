@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstlight.embed import local, onnx
-from firstlight.embed.local import LocalEmbedder, is_installed, read_model
+from firstlight.embed import installed, local, onnx
+from firstlight.embed.installed import local_is_installed
+from firstlight.embed.local import LocalEmbedder, read_model
 from firstlight.embed.types import Embedder
 from firstlight.embed.windows import windows
 from firstlight.errors import ConfigError, EmbeddingError
@@ -36,7 +37,7 @@ GOLDEN = [0.0695, 0.0078, 0.0232, -0.0238]
 
 @pytest.fixture(scope="module")
 def embedder() -> LocalEmbedder:
-    if not is_installed():
+    if not local_is_installed():
         pytest.skip("the extra 'local' is not installed")
     return LocalEmbedder()
 
@@ -146,8 +147,10 @@ def test_a_model_that_is_damaged_or_gone_is_refused_with_the_way_out(tmp_path: P
 def test_a_missing_extra_is_told_with_the_command_that_adds_it(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda name: None if name == missing else util.find_spec("json"))
-    assert not is_installed()
+    monkeypatch.setattr(
+        installed, "find_spec", lambda name: None if name == missing else util.find_spec("json")
+    )
+    assert not local_is_installed()
     with pytest.raises(ConfigError, match=r"pip install 'firstlight\[local\]'"):
         LocalEmbedder()
 

@@ -23,6 +23,7 @@ _COMMANDS = {
     "status": "firstlight.cli.status",
     "verify": "firstlight.cli.verify",
     "lint": "firstlight.cli.lint",
+    "eval": "firstlight.cli.eval",
     "background": "firstlight.cli.background",
     "cache": "firstlight.cli.cache",
     "trust": "firstlight.cli.trust",

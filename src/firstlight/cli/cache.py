@@ -77,12 +77,12 @@ def clear(*, model: str | None, as_json: bool) -> int:
 
 def _open() -> VectorCache:
     from firstlight.corpus.config import load_config
-    from firstlight.corpus.places import state_root
+    from firstlight.corpus.places import VECTOR_CACHE_NAME, state_root
     from firstlight.embed.cache import VectorCache
 
     config, _ = load_config("", {})  # the user's own settings, and no folder's
     return VectorCache(
-        state_root() / "vectors.db",
+        state_root() / VECTOR_CACHE_NAME,
         max_bytes=config.cache_bytes,
         warn=lambda line: talk(f"warning: {line}"),
     )

@@ -67,7 +67,7 @@ def command(
     assume_yes: bool,
     state: Path | None,
 ) -> int:
-    """Measure how well DIR's questions are answered.
+    """Measure how well questions are answered.
 
     Each question is asked in each mode. Documents count by their best passage; nDCG@10, recall@10 and MRR@10
     are means over all questions. The other modes are compared with bm25, with Fisher's randomisation test on

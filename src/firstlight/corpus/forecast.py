@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from firstlight.corpus.prepare import Prepared, own_title, prepare
 from firstlight.embed.inputs import input_text
+from firstlight.errors import EmbeddingError
 from firstlight.store.embedders import read_embedders
 from firstlight.store.pending import count_pending
 from firstlight.store.vectors import read_known_inputs
@@ -47,16 +49,18 @@ def _waiting(site: Site, embedding: Embedding, *, gone: set[str]) -> tuple[int, 
         return 0, 0
     with site.database.read() as connection:
         row = read_embedders(connection).get("serving")
-        is_same = row is not None and row.fingerprint == embedding.embedder.fingerprint
-        return count_pending(connection, row.id if row is not None and is_same else 0, without=gone)
+        number = row.id if row is not None and embedding.made(row) else 0
+        return count_pending(connection, number, without=gone)
 
 
 def _known(site: Site, embedding: Embedding, inputs: list[bytes]) -> set[bytes]:
     """Return which of these inputs have a vector already."""
-    known = set(embedding.cache.get_many(embedding.embedder.fingerprint, inputs))
+    known: set[bytes] = set()
+    with suppress(EmbeddingError):  # a provider that is down cannot say whose vectors are kept
+        known.update(embedding.cache.get_many(embedding.embedder.fingerprint, inputs))
     if site.database.exists():
         with site.database.read() as connection:
             row = read_embedders(connection).get("serving")
-            if row is not None and row.fingerprint == embedding.embedder.fingerprint:
+            if row is not None and embedding.made(row):
                 known |= read_known_inputs(connection, row.id, inputs)
     return known

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 CONFIG_NAME = "firstlight.toml"
+VECTOR_CACHE_NAME = "vectors.db"  # in the folder of all states: vectors serve every corpus
 # No person's settings are larger; what a strange folder calls so may be anything.
 _MOST_BYTES = 1 << 20
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from firstlight.lexical import Ranked
-from firstlight.rank.fusion import best, fuse, normalised
+from firstlight.rank.fusion import best, fuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,18 +71,17 @@ class FusedScores:
             self._scores = np.where(self._matched, self._cosines, 0.0)
         else:
             self._bm25, self._bound = index.scores(query), index.upper_bound(query)
-            self._scores, self._matched = fuse(
+            self._scores, self._matched, self._near, self._weight = fuse(
                 self._bm25, self._cosines, bound=self._bound, floor=floor, weight=leg.weight
             )
         self._matched &= allowed
-        self._floor, self._weight = floor, leg.weight
 
     def best(self, depth: int) -> Ranked:
         """Return the best `depth` chunks that have a term, or whose cosine reaches the floor."""
         places = best(self._scores, self._matched, depth)
         return Ranked(self._ids[places], self._scores[places])
 
-    def parts(self, chunk: int, score: float) -> dict[str, float]:
+    def parts(self, chunk: int, score: float) -> dict[str, float]:  # noqa: ARG002  # it is their sum
         """Return both legs as they are, and on the scales on which they are combined.
 
         `cosine` is missing where the chunk is not embedded, and `cosine_norm` is then what was assumed.
@@ -92,13 +91,7 @@ class FusedScores:
         if self._bm25 is None:
             return {"cosine": cosine}
         bm25 = float(self._bm25[place])
-        lexical = bm25 / self._bound if self._bound > 0 else 0.0
-        parts = {"bm25": bm25, "bm25_norm": lexical}
+        parts = {"bm25": bm25, "bm25_norm": bm25 / self._bound if self._bound > 0 else 0.0}
         if not np.isnan(cosine):
-            return parts | {
-                "cosine": cosine,
-                "cosine_norm": float(normalised(np.array([cosine]), self._floor)[0]),
-                "weight": self._weight,
-            }
-        assumed = (score - (1.0 - self._weight) * lexical) / self._weight if self._weight else 0.0
-        return parts | {"cosine_norm": assumed, "weight": self._weight}
+            parts["cosine"] = cosine
+        return parts | {"cosine_norm": float(self._near[place]), "weight": self._weight}

@@ -63,7 +63,7 @@ def _embedded(
         }
     is_usable = (
         embedding is not None
-        and embedding.embedder.fingerprint == recorded.fingerprint
+        and embedding.made(recorded)
         and recorded.floor is not None
         and counts.embedded > 0
     )

@@ -18,7 +18,6 @@ REMOTE = frozenset({"openai", "ollama", "tei"})
 # Where each provider is asked, unless the user names another place; TEI has none of its own.
 _BASE_URLS = {"openai": "https://api.openai.com/v1", "ollama": "http://127.0.0.1:11434"}
 _URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "ollama": "OLLAMA_HOST", "tei": "TEI_BASE_URL"}
-_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "ollama": "OLLAMA_API_KEY", "tei": "TEI_API_KEY"}
 _HINT = "say 'local', 'none', 'openai:MODEL', 'ollama:MODEL', 'tei:' or 'hf:ORG/NAME@REVISION'"
 
 
@@ -100,8 +99,10 @@ def _remote(spec: Spec, access: Access) -> Embedder:
             key="embedder",
         )
     if "://" not in url:  # as Ollama itself reads its OLLAMA_HOST
-        url = f"http://{url}"
-    key = os.environ.get(_KEY_VARIABLES[spec.kind]) or None
+        url = f"http://{url}" if ":" in url else f"http://{url}:11434"
+    from firstlight.embed.limits import PROVIDERS  # noqa: PLC0415
+
+    key = os.environ.get(PROVIDERS[spec.kind].key_variable) or None
     if spec.kind == "openai":
         from firstlight.embed.openai import OpenAIEmbedder  # noqa: PLC0415
 

@@ -17,17 +17,29 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# How many embedded passages of similar BM25 say what cosine one has that is not embedded yet.
-NEIGHBOURS = 16
-# As many passages' worth of the assumption that a passage's cosine is what its BM25 is.
-_PRIOR = 4.0
+# How many of the best passages by BM25 tell what cosine goes with what BM25, and how many of those, embedded
+# or not, how far the cosine is to be relied upon.
+POOL = 200
+TOP = 50
+# How firmly it is assumed, before any passage was seen, that a normalised cosine is what the BM25 is: as one
+# passage's worth for the level, and less for the slope.
+_PRIOR = np.array([1.0, 0.3])
 
 
 class Fused(NamedTuple):
-    """Scores float64[n], 0 to 1, and bool[n], true where a passage is a match at all."""
+    """Both legs as one.
+
+    Attributes:
+        scores: float64[n], 0 to 1.
+        matched: bool[n], true where a passage is a match at all.
+        near: float64[n], the normalised cosines, those that are assumed among them.
+        weight: The share of the cosine that was used.
+    """
 
     scores: Floats
     matched: NDArray[np.bool_]
+    near: Floats
+    weight: float
 
 
 def normalised(cosines: Floats, floor: float) -> Floats:
@@ -43,8 +55,9 @@ def normalised(cosines: Floats, floor: float) -> Floats:
 def fuse(bm25: Floats, cosines: Floats, *, bound: float, floor: float, weight: float) -> Fused:
     """Combine both legs' scores of the same passages.
 
-    A passage without a cosine is given the one that embedded passages of similar BM25 have, so that being
-    embedded, or not yet, neither helps nor hurts.
+    A passage without a cosine is given the one that embedded passages of its BM25 have, so that being
+    embedded, or not yet, neither helps nor hurts; and the fewer of the best by BM25 are embedded, the less
+    the cosine counts.
 
     Args:
         bm25: float64[n], 0 where no term matches.
@@ -62,29 +75,34 @@ def fuse(bm25: Floats, cosines: Floats, *, bound: float, floor: float, weight: f
     near = np.nan_to_num(normalised(cosines, floor))
     missing = np.isnan(cosines) & (bm25 > 0)
     if missing.any():
-        near[missing] = imputed(lexical, near, missing)
+        pool = best(lexical, bm25 > 0, POOL)
+        near[missing] = imputed(lexical, near, missing, pool)
+        weight *= 1.0 - float(missing[pool[:TOP]].mean())
     matched = (bm25 > 0) | (cosines >= floor)
     scores = np.where(matched, (1.0 - weight) * lexical + weight * near, 0.0)
-    return Fused(scores, matched)
+    return Fused(scores, matched, near, weight)
 
 
-def imputed(lexical: Floats, near: Floats, missing: NDArray[np.bool_]) -> Floats:
-    """Return the cosine to assume of each missing passage: the mean of embedded ones of similar BM25.
+def imputed(lexical: Floats, near: Floats, missing: NDArray[np.bool_], pool: NDArray[np.int64]) -> Floats:
+    """Return the cosine to assume of each missing passage: a line through the embedded ones.
+
+    Ridge regression of the cosine on BM25 (Hoerl and Kennard 1970), drawn towards equality where there is
+    little to go by.
 
     Args:
         lexical: float64[n], normalised BM25.
         near: float64[n], normalised cosines; anything where `missing`.
         missing: bool[n].
+        pool: The passages that are best by BM25.
     """
+    known = pool[~missing[pool]]
+    x, y = lexical[known], near[known]
+    # Towards level 0 and slope 1: what is fitted is how far the cosine departs from the BM25.
+    moments = np.array([[len(known), x.sum()], [x.sum(), (x * x).sum()]]) + np.diag(_PRIOR)
+    level, slope = np.linalg.solve(moments, np.array([(y - x).sum(), (x * (y - x)).sum()]))
     wanted = lexical[missing]
-    known = np.flatnonzero(~missing & (lexical > 0))
-    order = known[np.argsort(lexical[known], kind="stable")]
-    ascending = lexical[order]
-    sums = np.concatenate([[0.0], np.cumsum(near[order])])
-    middle = np.searchsorted(ascending, wanted)
-    low = np.clip(middle - NEIGHBOURS // 2, 0, max(0, len(order) - NEIGHBOURS))
-    high = np.minimum(low + NEIGHBOURS, len(order))
-    return (sums[high] - sums[low] + _PRIOR * wanted) / (high - low + _PRIOR)
+    assumed: Floats = np.clip(level + (1.0 + slope) * wanted, 0.0, 1.0)
+    return assumed
 
 
 def best(scores: Floats, matched: NDArray[np.bool_], depth: int) -> NDArray[np.int64]:
