@@ -8,6 +8,7 @@ import firstlight
 
 def test_the_public_names_are_these() -> None:
     assert firstlight.__all__ == [
+        "ChatError",
         "ConfigError",
         "Corpus",
         "DocumentError",

@@ -17,10 +17,18 @@ from firstlight._version import __version__
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
-    from firstlight.errors import ConfigError, DocumentError, FilterError, FirstlightError, StoreError
+    from firstlight.errors import (
+        ChatError,
+        ConfigError,
+        DocumentError,
+        FilterError,
+        FirstlightError,
+        StoreError,
+    )
     from firstlight.rank.types import Hit, Results
 
 __all__ = [
+    "ChatError",
     "ConfigError",
     "Corpus",
     "DocumentError",
@@ -37,7 +45,14 @@ __getattr__ = lazy(
     __name__,
     {
         "corpus.corpus": ("Corpus",),
-        "errors": ("ConfigError", "DocumentError", "FilterError", "FirstlightError", "StoreError"),
+        "errors": (
+            "ChatError",
+            "ConfigError",
+            "DocumentError",
+            "FilterError",
+            "FirstlightError",
+            "StoreError",
+        ),
         "rank.types": ("Hit", "Results"),
     },
 )

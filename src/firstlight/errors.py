@@ -1,6 +1,7 @@
 """The errors that firstlight raises on purpose; each message says what, where, and the way out.
 
 FirstlightError
+├── ChatError        a language model gave no answer, or half of one: its kind says why
 ├── ConfigError      a setting is wrong: its file, line and key
 ├── DocumentError    a file cannot be read or parsed: its path, line and reason
 ├── EmbeddingError   texts cannot be embedded: what the model or its provider said
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
+    ChatTrouble: TypeAlias = Literal["refused", "rate-limited", "too-long", "cut-off", "unavailable"]
     Trouble: TypeAlias = Literal["unavailable", "too-large", "quota", "budget", "refused", "wrong-answer"]
 
 __all__ = [
+    "ChatError",
     "ConfigError",
     "DocumentError",
     "EmbeddingError",
@@ -88,6 +91,21 @@ class EmbeddingError(FirstlightError):
     def __init__(self, reason: str, *, kind: Trouble = "unavailable") -> None:
         super().__init__(reason)
         self.kind: Trouble = kind
+
+
+class ChatError(FirstlightError):
+    """A language model gave no answer, or half of one; the message holds nothing of the document, nor a key.
+
+    Args:
+        reason: What happened, at which endpoint, and what to do about it.
+        kind: "refused" (this request will never be taken), "rate-limited" and "unavailable" (later may be
+            better), "too-long" (the model takes fewer passages) or "cut-off" (what came before this is the
+            beginning of an answer, and all there is).
+    """
+
+    def __init__(self, reason: str, *, kind: ChatTrouble = "unavailable") -> None:
+        super().__init__(reason)
+        self.kind: ChatTrouble = kind
 
 
 class FilterError(FirstlightError):
