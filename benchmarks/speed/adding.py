@@ -21,7 +21,8 @@ BOUND = 0.05  # seconds
 MARK = "zyxwvunique"  # followed by a number: a word that only the wanted chunk has
 SETUP = {
     "firstlight": "a new segment beside those in memory, a new snapshot, one question",
-    "firstlight corpus": "a new file of 100 chunks beside 1,000 such: sync, and one question, through SQLite",
+    "firstlight corpus": "a new file of 100 chunks beside 1,000 such: sync, and one question, through SQLite, "
+    "without an embedder",
     "tantivy": "a new writer (what a sync would open), commit, reload, one question; index in memory",
 }
 
@@ -80,7 +81,7 @@ def _corpus(chunks: list[str], folder: Path) -> Iterator[None]:
     content.mkdir()
     for at in range(0, len(chunks), ADDED):
         _write(content / f"{at // ADDED:05}.md", chunks[at : at + ADDED])
-    with Corpus.open(content, state=folder / "state") as corpus:
+    with Corpus.open(content, state=folder / "state", embedder="none") as corpus:
         corpus.sync()
         for number in count():
             _write(content / f"new-{number:05}.md", _new(chunks, number))
