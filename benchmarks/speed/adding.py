@@ -21,8 +21,7 @@ BOUND = 0.05  # seconds
 MARK = "zyxwvunique"  # followed by a number: a word that only the wanted chunk has
 SETUP = {
     "firstlight": "a new segment beside those in memory, a new snapshot, one question",
-    "firstlight corpus": "a new file of 100 chunks beside 1,000 such: sync, and one question, through SQLite, "
-    "without an embedder",
+    "firstlight corpus": "a new file of 100 chunks beside 1,000 such: sync, one question; no embedder",
     "tantivy": "a new writer (what a sync would open), commit, reload, one question; index in memory",
 }
 
