@@ -210,12 +210,12 @@ def test_a_text_that_cannot_be_decoded_is_not_told_to_the_log(docs: Docs) -> Non
 def test_a_surprise_over_a_sound_index_stays_what_it_is(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from firstlight.corpus import corpus as corpus_module
+    from firstlight.corpus import ask
 
     def fail(*_: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(corpus_module, "answer", fail)
+    monkeypatch.setattr(ask, "answer", fail)
     with pytest.raises(KeyError, match="a bug"):
         corpus.search("drain")
 

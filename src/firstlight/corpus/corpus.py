@@ -8,21 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from firstlight.corpus.ask import ask
 from firstlight.corpus.commands import commands_told
 from firstlight.corpus.config import load_config
 from firstlight.corpus.damage import damage_told
-from firstlight.corpus.legs import MODES, WEIGHT, Leg, vector_leg
-from firstlight.corpus.search import NOTHING_YET, Answer, Question, answer
+from firstlight.corpus.legs import MODES, WEIGHT, vector_leg
+from firstlight.corpus.search import NOTHING_YET, Question
 from firstlight.corpus.site import Site
 from firstlight.corpus.snapshot import Snapshots
 from firstlight.corpus.state import DATABASE_NAME, state_folder
 from firstlight.corpus.survey import survey
 from firstlight.corpus.sync import sync
 from firstlight.corpus.upgrade import Upgrade
-from firstlight.errors import ConfigError, StoreError
+from firstlight.errors import ConfigError
 from firstlight.rank.types import Results
 from firstlight.store.database import Database
-from firstlight.store.segments import SegmentGoneError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 # How long a sync waits for another one to end before it says who that is.
 WAIT_SECONDS = 10.0
-# A reader whose segments were merged away while it read begins again; twice in a row is rare already.
-_READER_TRIES = 5
 
 
 class Corpus:
@@ -203,24 +201,10 @@ class Corpus:
                 return Results(query, "bm25", 0, 0, None, 0, NOTHING_YET)
             share = next(each for each in (weight, self._site.config.weight, WEIGHT) if each is not None)
             leg = vector_leg(self._site, embedding, query, mode, share)
-            found = self._answer(question, leg)
+            found = ask(self._site, self._snapshots, question, leg)
             if embedding is not None:
                 self._upgrade.answered(found.results.mode, found.wanted)
             return found.results
-
-    def _answer(self, question: Question, leg: Leg | str) -> Answer:
-        database = self._site.database
-        for attempt in range(_READER_TRIES):
-            with database.read() as connection:
-                try:
-                    snapshot = self._snapshots.get(connection, self._site)
-                except SegmentGoneError:
-                    if attempt == _READER_TRIES - 1:
-                        raise
-                    continue
-                embedded = self._snapshots.embedded(connection, self._site, load=isinstance(leg, Leg))
-                return answer(connection, snapshot, embedded, question, leg)
-        raise StoreError(f"{database.path}: changes faster than it can be read; try again")
 
     def wait_background(self, timeout: float | None = None) -> bool:
         """Embed in the background, and wait for it.

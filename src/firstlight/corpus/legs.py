@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from firstlight.corpus.languages import is_known, question_language
 from firstlight.errors import ConfigError, EmbeddingError
 from firstlight.store.documents import read_languages
-from firstlight.store.embedders import read_embedders
+from firstlight.store.embedders import SERVING, read_embedders
 from firstlight.store.vectors import any_vector
 
 if TYPE_CHECKING:
@@ -43,8 +43,24 @@ class Leg(NamedTuple):
     weight: float
 
 
-def vector_leg(site: Site, embedding: Embedding | None, question: str, mode: str, weight: float) -> Leg | str:
+def vector_leg(
+    site: Site,
+    embedding: Embedding | None,
+    question: str,
+    mode: str,
+    weight: float,
+    *,
+    role: str = SERVING,
+) -> Leg | str:
     """Return the leg of vectors, or the reason why there is none; asked before the index is read.
+
+    Args:
+        site: The corpus.
+        embedding: The embedder in use.
+        question: What is asked.
+        mode: How.
+        weight: The share of the cosine.
+        role: Of the embedder whose vectors are searched: a migration looks at those that do not serve yet.
 
     Raises:
         ConfigError: The mode needs an embedder and there is none, or the index has another one's vectors.
@@ -60,7 +76,7 @@ def vector_leg(site: Site, embedding: Embedding | None, question: str, mode: str
             )
         return NO_EMBEDDER
     with site.database.read() as connection:
-        recorded = read_embedders(connection).get("serving")
+        recorded = read_embedders(connection).get(role)
         ready = recorded is not None and any_vector(connection, recorded.id)
         spoken = read_languages(connection)
     embedding.check_recorded(recorded)

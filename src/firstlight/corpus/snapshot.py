@@ -11,7 +11,7 @@ import numpy as np
 
 from firstlight.lexical import Index
 from firstlight.store.documents import read_fields, read_languages
-from firstlight.store.embedders import read_embedders
+from firstlight.store.embedders import SERVING, read_embedders
 from firstlight.store.meta import read_meta
 from firstlight.store.segments import read_parts
 from firstlight.store.vectors import count_vectors
@@ -89,7 +89,7 @@ class Embedded(NamedTuple):
     """What there is of vectors in one commit.
 
     Attributes:
-        recorded: The embedder that serves; None before the first.
+        recorded: The embedder; None where there is none yet.
         counts: How far it is.
         vectors: The vectors themselves, where they were asked for.
     """
@@ -100,16 +100,21 @@ class Embedded(NamedTuple):
 
 
 class Snapshots:
-    """The newest snapshot of a corpus; what did not change since the one before is kept."""
+    """The newest snapshot of a corpus; what did not change since the one before is kept.
 
-    def __init__(self) -> None:
+    Args:
+        role: Of the embedder whose vectors are looked at.
+    """
+
+    def __init__(self, role: str = SERVING) -> None:
+        self._role = role
         self._current: Snapshot | None = None
         self._matrix: VectorMatrix | None = None
         self._lock = threading.Lock()
 
     def embedded(self, connection: sqlite3.Connection, site: Site, *, load: bool) -> Embedded:
         """Return what the connection's read transaction has of vectors; with `load`, the vectors too."""
-        recorded = read_embedders(connection).get("serving")
+        recorded = read_embedders(connection).get(self._role)
         if recorded is None:
             return Embedded()
         counts = count_vectors(connection, recorded.id)
