@@ -55,13 +55,14 @@ def command(
             report: Plan | SyncReport = corpus.plan()
         else:
             report = bring_up_to_date(corpus, assume_yes=assume_yes, rebuild=rebuild, embed=embed)
+        tell_errors(report.errors, folder=folder)
+        if as_json:
+            print_json(report.to_dict())
+        else:
+            for line in _report(report):
+                show(printable(line))
+        if not plan:
             _tell_of_vectors(corpus, folder, embed=embed)
-    tell_errors(report.errors, folder=folder)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        for line in _report(report):
-            show(printable(line))
     return 0
 
 
