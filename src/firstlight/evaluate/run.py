@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ from firstlight.evaluate.metrics import mean, measure, require_extra
 from firstlight.evaluate.report import ModeScores, NotEvaluated, Report
 from firstlight.evaluate.significance import compare
 from firstlight.evaluate.types import CUTOFF, MODES
+from firstlight.rank.quality import ranked_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,8 +107,7 @@ def why_not(corpus: Searchable, mode: str, question: str) -> str:
 
 def ranking(results: Results) -> list[str]:
     """Return the documents of an answer, best first; those with the very same passage follow its hit."""
-    named = chain.from_iterable((hit.path, *hit.also_in) for hit in results)
-    return list(islice(dict.fromkeys(named), CUTOFF))
+    return ranked_documents(results, cutoff=CUTOFF)
 
 
 def ask(corpus: Searchable, question: str, mode: str, *, weight: float | None = None) -> Results:
