@@ -9,6 +9,7 @@ from firstlight.store.database import Database, create
 from firstlight.store.embedders import (
     EmbedderRow,
     add_tokens,
+    count_lost,
     drop_embedder,
     insert_embedder,
     promote,
@@ -16,6 +17,7 @@ from firstlight.store.embedders import (
     roll_back,
     set_dimensions,
     set_floor,
+    take_up_again,
 )
 from firstlight.store.meta import Meta
 
@@ -121,3 +123,32 @@ def test_an_embedder_goes_with_its_vectors(connection: sqlite3.Connection) -> No
     assert not drop_embedder(connection, "shadow")
     assert owners(connection) == {kept}
     assert add(connection, "shadow", "newer") > dropped
+
+
+def test_the_previous_embedder_becomes_the_shadow_with_all_its_vectors(
+    connection: sqlite3.Connection,
+) -> None:
+    old, new = add(connection, "serving", "old"), add(connection, "shadow", "new")
+    promote(connection)
+    take_up_again(connection)
+    assert roles(connection) == {"serving": "new", "shadow": "old"}
+    assert promote(connection)
+    assert roles(connection) == {"serving": "old", "previous": "new"}
+    assert owners(connection) == {old, new}
+
+
+def test_what_a_new_embedder_cannot_embed_is_counted(connection: sqlite3.Connection) -> None:
+    old, new = add(connection, "serving", "old"), add(connection, "shadow", "new")
+    rows = [
+        (new, 2, "refused", None),  # which the old one never had
+        (new, 3, "language", None),  # which the old one has
+        (old, 3, None, b"\0"),
+        (new, 4, "language", None),  # which the old one does not know either
+        (old, 4, "language", None),
+    ]
+    connection.executemany(
+        "INSERT INTO vectors (embedder, chunk, input_hash, windows, reason, vector) "
+        "VALUES (?, ?, x'00', 0, ?, ?)",
+        rows,
+    )
+    assert count_lost(connection, old=old, new=new) == 2

@@ -116,6 +116,26 @@ def roll_back(connection: sqlite3.Connection) -> bool:
     return True
 
 
+def take_up_again(connection: sqlite3.Connection) -> None:
+    """Let the previous embedder be the shadow, with the vectors that it has; there is no shadow."""
+    _give_role(connection, PREVIOUS, SHADOW)
+
+
+def count_lost(connection: sqlite3.Connection, *, old: int, new: int) -> int:
+    """Return how many chunks a new embedder cannot embed, by the ids of both.
+
+    What is in a language that it does not know counts where the old one has a vector of it.
+    """
+    found = connection.execute(
+        "SELECT count(*) FROM vectors n WHERE n.embedder = ? AND n.reason IS NOT NULL "
+        "AND (n.reason != 'language' OR EXISTS (SELECT 1 FROM vectors o "
+        "WHERE o.embedder = ? AND o.chunk = n.chunk AND o.vector IS NOT NULL))",
+        (new, old),
+    )
+    lost: int = found.fetchone()[0]
+    return lost
+
+
 def drop_embedder(connection: sqlite3.Connection, role: str) -> bool:
     """Forget the embedder of this role and its vectors; return whether there was one.
 
