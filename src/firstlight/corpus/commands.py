@@ -9,23 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.corpus.state import state_folder
-from firstlight.errors import StoreError
+from firstlight.errors import ConfigError, EmbeddingError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from firstlight.corpus.site import Site
 
-_COMMAND = re.compile(r"`firstlight (sync|verify)((?: --[a-z]+)*)`")
+_COMMAND = re.compile(
+    r"`firstlight (sync|status|verify|migrate|background stop)((?: --[a-z]+(?: [^-`\s][^`\s]*)?)*)`"
+)
 
 
 @contextmanager
 def commands_told(site: Site) -> Iterator[None]:
-    """Have a StoreError name commands that can be pasted."""
+    """Have errors name commands that can be pasted."""
     try:
         yield
-    except StoreError as error:
+    except (EmbeddingError, StoreError) as error:
         error.args = (pasteable(str(error), site),)
+        raise
+    except ConfigError as error:
+        error.reason = pasteable(error.reason, site)
         raise
 
 

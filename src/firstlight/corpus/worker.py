@@ -216,6 +216,7 @@ class _Run:
         elif self.row.dimensions != dimensions:
             raise EmbeddingError(
                 f"{self.row.name} now answers with {dimensions} dimensions, and had {self.row.dimensions}: "
-                "it is another model under the same name; `firstlight migrate --to` makes all vectors anew",
+                f"it is another model under the same name; `firstlight migrate --to {self.row.spec}` makes "
+                "all vectors anew",
                 kind="wrong-answer",
             )
