@@ -29,6 +29,7 @@ class Embedding(NamedTuple):
         cache: The user's vector cache.
         question: What embeds questions, within a time.
         is_remote: Whether texts leave the machine's own process: they cost, and count against a budget.
+        given: What `open_embedding` makes it of: the spec, or the object.
     """
 
     spec: str
@@ -36,6 +37,7 @@ class Embedding(NamedTuple):
     cache: VectorCache
     question: QuestionEmbedder
     is_remote: bool
+    given: str | Embedder
 
     def made(self, recorded: EmbedderRow) -> bool:
         """Whether the vectors of the index are this embedder's.
@@ -74,7 +76,7 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
         ConfigError: What is named cannot be had.
     """
     if given is not None and not isinstance(given, str):
-        return _with_places(given.name, given, config, is_remote=False)
+        return _with_places(given.name, given, config, is_remote=False, given=given)
     spec = _named(given or os.environ.get(VARIABLE) or config.embedder)
     if spec is None:
         return None
@@ -82,7 +84,7 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
     embedder = make_embedder(spec, access, threads=threads)
     if embedder is None:
         return None
-    return _with_places(str(spec), embedder, config, is_remote=spec.is_remote)
+    return _with_places(str(spec), embedder, config, is_remote=spec.is_remote, given=str(spec))
 
 
 def _named(spec: str | None) -> Spec | None:
@@ -98,12 +100,13 @@ def _may_download(config: Config) -> bool:
     return config.allow_downloads or os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
 
 
-def _with_places(spec: str, embedder: Embedder, config: Config, *, is_remote: bool) -> Embedding:
+def _with_places(
+    spec: str, embedder: Embedder, config: Config, *, is_remote: bool, given: str | Embedder
+) -> Embedding:
     from firstlight.embed.cache import VectorCache  # noqa: PLC0415  # a search by words alone needs neither
     from firstlight.embed.question import QuestionEmbedder  # noqa: PLC0415
 
     cache = VectorCache(state_root() / VECTOR_CACHE_NAME, max_bytes=config.cache_bytes)
     timeout = config.query_timeout if is_remote else None
-    return Embedding(
-        spec, embedder, cache, QuestionEmbedder(embedder, cache=cache, timeout=timeout), is_remote
-    )
+    question = QuestionEmbedder(embedder, cache=cache, timeout=timeout)
+    return Embedding(spec, embedder, cache, question, is_remote, given)

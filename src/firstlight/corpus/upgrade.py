@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from firstlight.corpus.types import Plan, Report
     from firstlight.corpus.worker import Step
     from firstlight.embed.types import Embedder
+    from firstlight.store.embedders import EmbedderRow
 
 VARIABLE = "FIRSTLIGHT_BACKGROUND"
 # A mode rises when more of what was asked for is there.
@@ -106,14 +107,40 @@ class Upgrade:
                 report(Progress(0, 0, 0, step.settled, step.total))
             self.rose(step.mode)
 
-        if self._given is None or isinstance(self._given, str):
-            threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
-            embedding = open_embedding(self._given, self._site.config, threads=threads)
-        else:
-            embedding = self.embedding()
-        if embedding is not None:
-            with closing(embedding.cache):
-                embed_now(self._site, embedding, progress)
+        embedding = self.opened_at_work(self.required().given)
+        with closing(embedding.cache):
+            embed_now(self._site, embedding, progress)
+
+    def opened_at_work(self, given: str | Embedder) -> Embedding:
+        """Open an embedder with as many threads as there are cores, for work that somebody waits for.
+
+        Raises:
+            ConfigError: It cannot be had, or is `none`.
+        """
+        threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
+        embedding = open_embedding(given, self._site.config, threads=threads)
+        if embedding is None:
+            raise ConfigError(f"'{given}' makes no vectors", key="embedder")
+        return embedding
+
+    def follow(self, recorded: EmbedderRow, found: Embedding | None = None) -> None:
+        """Go on with the embedder that the index has vectors of now, where this object knows it.
+
+        Args:
+            recorded: That embedder.
+            found: One that this object may not know yet.
+        """
+        self.pause()
+        with self._lock:
+            known = self._opened if found is None else [found, *self._opened]
+            self._opened = sorted(known, key=lambda each: each is None or not each.made(recorded))
+
+    def pause(self) -> None:
+        """End the worker of this process; another begins when there is something to do."""
+        with self._lock:
+            background, self._background = self._background, None
+        if background is not None:
+            background.stop()
 
     def start(self) -> None:
         """Begin to embed in the background, where that is wanted and there is something to embed."""
@@ -161,10 +188,9 @@ class Upgrade:
 
     def close(self) -> None:
         """End the worker of this process."""
+        self.pause()
         with self._lock:
-            background, opened = self._background, self._opened
-        if background is not None:
-            background.stop()
+            opened = self._opened
         for embedding in opened:
             if embedding is not None:
                 embedding.cache.close()
