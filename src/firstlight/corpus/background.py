@@ -92,17 +92,17 @@ def run(
         except LeaseLostError:
             return
         except (ConfigError, EmbeddingError) as error:
-            _record(site, str(error))
+            _record(site, embedding, str(error))
             if not isinstance(error, EmbeddingError) or error.kind != "unavailable":
                 return
             stop.wait(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-def _record(site: Site, trouble: str) -> None:
+def _record(site: Site, embedding: Embedding, trouble: str) -> None:
     with site.database.write() as connection:
         row = read_embedders(connection).get("serving")
-        if row is not None:
+        if row is not None and row.spec == embedding.spec:  # another's trouble is not this one's
             set_trouble(connection, row.id, trouble)
 
 
