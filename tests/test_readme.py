@@ -5,12 +5,15 @@ FIRSTLIGHT_UPDATE_DOCS=1 writes what comes out into the files instead.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,9 +57,23 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
+def vectors() -> Path:
+    """The vectors of the handbook, made once for all pages."""
+    home = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, home)
+    subprocess.run(
+        [sys.executable, "-m", "firstlight", "sync", str(ROOT / "examples" / "handbook"), "--embed"],
+        env={**os.environ, "FIRSTLIGHT_STATE": str(home)}, capture_output=True, timeout=120, check=True,
+    )  # fmt: skip
+    return home / "vectors.db"
+
+
 def run(command: str, place: Path) -> list[str]:
     if command == _ADDS_A_MODEL:
         os.environ["FIRSTLIGHT_EMBEDDER"] = "local"
+        (place / "state").mkdir(exist_ok=True)
+        shutil.copy(vectors(), place / "state" / "vectors.db")
     if command.startswith(_NOT_RUN):
         return []
     command = command.replace("/tmp/", f"{place}/")
