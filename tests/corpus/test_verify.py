@@ -9,6 +9,8 @@ from firstlight import Corpus
 from firstlight.errors import StoreError
 from firstlight.store import segments
 
+from .embedder import WordEmbedder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -160,6 +162,52 @@ def test_damage_is_found_id_by_id_and_repaired(sound: Corpus, name: str) -> None
     assert sound.verify().findings == ()
     assert [hit.to_dict() for hit in sound.search("shared words", top_k=20)] == before
     assert sound.plan().is_empty
+
+
+VECTOR_DAMAGES = {
+    "a vector is of another chunk": (
+        "UPDATE vectors SET chunk = 99 WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"orphaned": [("vector", "")]},
+    ),
+    "a vector is of another text": (
+        "UPDATE vectors SET input_hash = zeroblob(32) WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"different": [("vector", "9.md")]},
+    ),
+    "a vector is cut short": (
+        "UPDATE vectors SET vector = substr(vector, 1, 8) WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"different": [("vector", "9.md")]},
+    ),
+    "a vector is no vector of unit length": (
+        "UPDATE vectors SET vector = zeroblob(256) WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"different": [("vector", "9.md")]},
+    ),
+    "a vector is not finite": (
+        "UPDATE vectors SET vector = CAST(x'0000c07f' || substr(vector, 5) AS BLOB) "
+        "WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"different": [("vector", "9.md")]},
+    ),
+    "neither a vector nor a reason": (
+        "UPDATE vectors SET vector = NULL WHERE chunk = (SELECT max(id) FROM chunks)",
+        {"missing": [("vector", "9.md")]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VECTOR_DAMAGES)
+def test_damaged_vectors_are_found_and_made_anew_at_no_cost(sound: Corpus, docs: Docs, name: str) -> None:
+    statement, expected = VECTOR_DAMAGES[name]
+    embedder = WordEmbedder()
+    with docs.open(embedder=embedder) as corpus:
+        corpus.sync(embed=True)
+        assert corpus.verify().findings == ()
+        before = [hit.to_dict() for hit in corpus.search("shared words", top_k=20)]
+        damage(corpus, statement)
+        assert kinds(corpus.verify()) == expected
+        assert corpus.verify(repair=True).ok
+        assert corpus.verify().findings == ()
+        assert corpus.wait_background(20)
+        assert [hit.to_dict() for hit in corpus.search("shared words", top_k=20)] == before
+    assert len(embedder.texts) == 11
 
 
 def test_postings_are_repaired_from_the_rows_although_the_files_are_gone(sound: Corpus, docs: Docs) -> None:

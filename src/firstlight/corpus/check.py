@@ -19,6 +19,7 @@ from firstlight.store.documents import DocumentRow
 from firstlight.store.outline import load_outline
 from firstlight.store.payload import load_payload
 from firstlight.store.segments import read_parts, read_sizes
+from firstlight.store.vectors import check_vectors
 from firstlight.text.titles import file_stem
 
 if TYPE_CHECKING:
@@ -133,6 +134,16 @@ def check_postings(connection: sqlite3.Connection, folder: Path) -> Iterator[Fau
             yield Fault("different", Finding("posting", str(chunk), path, "not what its text gives"))
     for chunk, document in unseen.items():
         yield Fault("missing", Finding("posting", str(chunk), paths.get(document, ""), "not indexed"))
+
+
+def check_embedded(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """Compare the vectors with the chunks: each of a chunk that is there, of its very text, and sound."""
+    paths = dict(
+        connection.execute("SELECT c.id, d.path FROM chunks c JOIN documents d ON d.id = c.document")
+    )
+    for problem in check_vectors(connection):
+        path = str(paths.get(problem.chunk, ""))
+        yield Fault(problem.kind, Finding("vector", str(problem.row), path, problem.reason))
 
 
 def read_indexables(connection: sqlite3.Connection, first: int, last: int) -> dict[int, Indexable]:

@@ -163,7 +163,7 @@ class Status:
 
 
 class Finding(NamedTuple):
-    """One fault: `what` is "document", "chunk", "posting", "segment" or "database"; `id` says which one."""
+    """One fault: `what` is "document", "chunk", "posting", "segment", "vector" or "database", `id` which."""
 
     what: str
     id: str

@@ -11,6 +11,7 @@ from firstlight.corpus.check import (
     PORTION,
     Fault,
     check_database,
+    check_embedded,
     check_postings,
     check_rows,
     lenient,
@@ -29,6 +30,7 @@ from firstlight.store.lock import writer_lock
 from firstlight.store.meta import raise_generation, read_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import delete_segments, insert_segment, read_sizes, store_segment
+from firstlight.store.vectors import delete_orphans, delete_rows
 
 if TYPE_CHECKING:
     from firstlight.corpus.site import Site
@@ -69,7 +71,11 @@ def _check(site: Site) -> _Checked:
             if broken:
                 return _Checked(broken, 0, 0)
             read_meta(connection)
-            faults = [*check_rows(connection), *check_postings(connection, site.state)]
+            faults = [
+                *check_rows(connection),
+                *check_postings(connection, site.state),
+                *check_embedded(connection),
+            ]
             return _Checked(faults, *count_documents(connection))
     except NotOursError as error:
         return _Checked([Fault("different", Finding("database", "corpus.db", "", str(error)))], 0, 0)
@@ -94,10 +100,21 @@ def _repair(site: Site, faults: list[Fault]) -> None:
     if any(fault.finding.what == "database" for fault in faults):
         _mend_or_replace(site)
         faults = _check(site).faults  # what SQLite could not save may be rows of ours
+    vectors = [int(fault.finding.id) for fault in faults if fault.finding.what == "vector"]
+    if vectors:
+        _forget_vectors(site, vectors)
+    faults = [fault for fault in faults if fault.finding.what != "vector"]
     if faults:
         _mark(site, faults)
         rebuild_segments(site)
     carry_out(site, survey(site))
+
+
+def _forget_vectors(site: Site, rows: list[int]) -> None:
+    """Drop vectors that are not as they should be; the cache has them, or they are made anew."""
+    with site.database.write() as connection:
+        delete_rows(connection, rows)
+        raise_generation(connection)
 
 
 def _mend_or_replace(site: Site) -> None:
@@ -130,6 +147,7 @@ def _mark(site: Site, faults: list[Fault]) -> None:
         connection.execute("DELETE FROM errors")
         connection.executemany("UPDATE documents SET recipe = '' WHERE path = ?", ((each,) for each in paths))
         connection.execute("DELETE FROM chunks WHERE document NOT IN (SELECT id FROM documents)")
+        delete_orphans(connection)
 
 
 def rebuild_segments(site: Site) -> None:
