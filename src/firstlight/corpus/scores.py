@@ -63,8 +63,12 @@ class FusedScores:
         self._ids = index.ids
         allowed = index.allowed(masks)
         # What a chunk without a vector is assumed to have comes from all others: no filter may move it.
-        mask = allowed if len(vectors) == index.count else None
-        self._cosines = vectors.cosines(leg.vector, ids=index.ids, mask=mask).astype(np.float64)
+        is_whole = len(vectors) == index.count
+        self._cosines = vectors.cosines(leg.vector, ids=index.ids, mask=allowed if is_whole else None).astype(
+            np.float64
+        )
+        if is_whole:  # what was masked out is not missing
+            self._cosines[~allowed] = -1.0
         if leg.mode == "vector":
             self._bm25, self._bound = None, 0.0
             self._matched = self._cosines >= floor
