@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.tenure import LeaseLostError, leased
-from firstlight.corpus.worker import embed_pending
-from firstlight.errors import ConfigError, EmbeddingError, FirstlightError, StoreError
+from firstlight.corpus.tenure import LeaseLostError, is_there, leased
+from firstlight.corpus.worker import embed_pending, how_far
+from firstlight.errors import ConfigError, EmbeddingError, FirstlightError
 from firstlight.store import lease
-from firstlight.store.embedders import read_embedders, set_trouble
+from firstlight.store.documents import count_documents
+from firstlight.store.embedders import SERVING, read_embedders, set_trouble
 from firstlight.store.pending import count_pending
 from firstlight.store.vectors import count_vectors
 
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
     from firstlight.corpus.embedding import Embedding
     from firstlight.corpus.site import Site
+    from firstlight.corpus.tenure import Tenure
     from firstlight.corpus.worker import Step
+
+    Tell = Callable[[Step], object]
 
 # How long a provider that takes nothing now is left alone: doubled each time, up to the longest.
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
 # How often somebody who waits looks, and a worker whether another has ended.
 _LOOK_SECONDS = 0.1
+# How long a worker that was told to stop is waited for: what it is doing is lost, what is finished is not.
+_STOP_SECONDS = 1.0
 
 
 def pending(site: Site, embedding: Embedding) -> int:
@@ -34,9 +39,9 @@ def pending(site: Site, embedding: Embedding) -> int:
     if not site.database.exists():
         return 0
     with site.database.read() as connection:
-        row = read_embedders(connection).get("serving")
+        row = read_embedders(connection).get(SERVING)
         if row is None or not embedding.made(row):
-            return count_pending(connection, 0)[0]
+            return count_documents(connection)[1]
         counts = count_vectors(connection, row.id)
         return counts.waiting or int(counts.embedded > 0 and row.floor is None)
 
@@ -46,83 +51,123 @@ def pending_size(site: Site, embedding: Embedding) -> tuple[int, int]:
     if not site.database.exists():
         return 0, 0
     with site.database.read() as connection:
-        row = read_embedders(connection).get("serving")
-        return count_pending(connection, row.id if row is not None and embedding.made(row) else 0)
+        row = read_embedders(connection).get(SERVING)
+        if row is None or not embedding.made(row):
+            return count_pending(connection, 0)
+        is_over = not count_vectors(connection, row.id).waiting
+        return (0, 0) if is_over else count_pending(connection, row.id)
 
 
-def embed_now(site: Site, embedding: Embedding, progress: Callable[[Step], object] | None = None) -> None:
+def embed_now(site: Site, embedding: Embedding, progress: Tell | None = None) -> None:
     """Embed all that waits, in the caller's thread; an interruption keeps what is finished.
 
+    Where another worker is embedding, it is waited for; where that one waits for its provider, it has to go.
+
     Raises:
-        EmbeddingError: The embedder takes no more now.
-        StoreError: Another process is embedding.
+        EmbeddingError: The embedder takes no more now; `status` tells why, too.
+        LeaseLostError: Somebody stopped the embedding.
     """
     stop = threading.Event()
-    with leased(site, stop) as held:
-        if held is None:
-            raise StoreError(
-                f"{site.state}: another process is embedding; `firstlight status` shows how far it is, "
-                "and `firstlight background stop` ends it"
-            )
-        embed_pending(site, embedding, held, stop=stop, progress=progress)
-        if stop.is_set():
-            raise LeaseLostError("the embedding was stopped; what is finished is kept")
+    while pending(site, embedding):
+        with leased(site, stop) as held:
+            if held is not None:
+                _embed(site, embedding, held, stop, progress)
+                if stop.is_set():
+                    raise LeaseLostError("the embedding was stopped; what is finished is kept")
+                return
+        _watch(site, progress)
+        time.sleep(_LOOK_SECONDS)
 
 
-def run(
-    site: Site,
-    embedding: Embedding,
-    stop: threading.Event,
-    *,
-    progress: Callable[[Step], object] | None = None,
-) -> None:
-    """Embed until nothing waits, `stop` is set or the lease is lost; a provider that is down is waited for.
+def _watch(site: Site, progress: Tell | None) -> None:
+    """Tell how far another worker is, or end it where it cannot go on."""
+    with site.database.read() as connection:
+        row = read_embedders(connection).get(SERVING)
+        step = None if row is None else how_far(connection, row)
+    if row is not None and row.trouble is not None:
+        stop_all(site)
+    elif step is not None and progress is not None:
+        progress(step)
 
-    Where another worker has the lease, nothing is done until it ends. Why it cannot go on is recorded, for
-    `status` to tell.
+
+def run(site: Site, embedding: Embedding, stop: threading.Event, *, progress: Tell | None = None) -> None:
+    """Embed until nothing waits or `stop` is set; a provider that is down is waited for.
+
+    Where another worker has the lease, nothing is done until it ends.
+
+    Raises:
+        ConfigError: The embedder cannot be had, or the index has another one's vectors.
+        EmbeddingError: It takes nothing more, however long one waits; `status` tells why, too.
+        LeaseLostError: The lease went to another, or was taken back.
     """
-    pause = _FIRST_PAUSE
-    while not stop.is_set() and pending(site, embedding):
-        try:
+    while not stop.is_set() and is_there(site) and pending(site, embedding):
+        with site.database.read() as connection:
+            is_held = lease.read(connection).live
+        if not is_held:
             with leased(site, stop) as held:
                 if held is not None:
-                    embed_pending(site, embedding, held, stop=stop, progress=progress)
+                    _embed_patiently(site, embedding, held, stop, progress)
                     return
-            stop.wait(_LOOK_SECONDS)
-        except LeaseLostError:
-            return
-        except (ConfigError, EmbeddingError) as error:
-            _record(site, embedding, str(error))
-            if not isinstance(error, EmbeddingError) or error.kind != "unavailable":
-                return
+        stop.wait(_LOOK_SECONDS)
+
+
+def _embed_patiently(
+    site: Site, embedding: Embedding, held: Tenure, stop: threading.Event, progress: Tell | None
+) -> None:
+    """Embed, and try again where that may help; the lease stays ours, so that nobody else tries too."""
+    pause = _FIRST_PAUSE
+    while not stop.is_set():
+        try:
+            _embed(site, embedding, held, stop, progress)
+        except EmbeddingError as error:
+            if error.kind != "unavailable":
+                raise
             stop.wait(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+        else:
+            return
 
 
-def _record(site: Site, embedding: Embedding, trouble: str) -> None:
-    with site.database.write() as connection:
-        row = read_embedders(connection).get("serving")
-        if row is not None and row.spec == embedding.spec:  # another's trouble is not this one's
-            set_trouble(connection, row.id, trouble)
+def _embed(
+    site: Site, embedding: Embedding, held: Tenure, stop: threading.Event, progress: Tell | None
+) -> None:
+    """Embed; why it cannot go on is recorded."""
+    try:
+        embed_pending(site, embedding, held, stop=stop, progress=progress)
+    except (ConfigError, EmbeddingError) as error:
+        with site.database.write() as connection:
+            held.check(connection)
+            row = read_embedders(connection).get(SERVING)
+            if row is not None and row.spec == embedding.spec:  # another's trouble is not this one's
+                set_trouble(connection, row.id, str(error))
+        raise
 
 
 class Background:
     """The worker thread of one corpus object; it begins when there is something to do, and ends after it."""
 
-    def __init__(self, site: Site, embedding: Embedding, progress: Callable[[Step], object]) -> None:
+    def __init__(self, site: Site, embedding: Embedding, progress: Tell) -> None:
         self._site = site
         self._embedding = embedding
         self._progress = progress
         self._stop = threading.Event()
         self._closed = False
+        self._failure: FirstlightError | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def start(self) -> None:
-        """Begin, unless it runs already."""
+    def start(self, *, again: bool = False) -> None:
+        """Begin, unless it runs already.
+
+        Args:
+            again: Also where it ended with a failure, or somebody stopped it.
+        """
         with self._lock:
             if self._closed or (self._thread is not None and self._thread.is_alive()):
                 return
+            if self._failure is not None and not again:
+                return
+            self._failure = None
             self._stop = threading.Event()  # of this run alone: it also ends with the lease
             self._thread = threading.Thread(
                 target=self._run, args=(self._stop,), name="firstlight-embedding", daemon=True
@@ -130,19 +175,26 @@ class Background:
             self._thread.start()
 
     def wait(self, timeout: float | None) -> bool:
-        """Return True as soon as nothing waits for a vector, False after `timeout` seconds or a failure."""
+        """Return True as soon as nothing waits for a vector, False after `timeout` seconds or a failure.
+
+        Raises:
+            ConfigError: The embedder cannot be had, or the index has another one's vectors.
+        """
         deadline = None if timeout is None else time.monotonic() + timeout
+        again = True
         while pending(self._site, self._embedding):
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            left = _LOOK_SECONDS if deadline is None else deadline - time.monotonic()
+            if self._closed or left <= 0:
                 return False
-            self.start()
-            thread = self._thread
+            self.start(again=again)
+            again = False
+            thread, stop = self._thread, self._stop
             if thread is not None:
-                thread.join(_LOOK_SECONDS if left is None else min(left, _LOOK_SECONDS))
-            is_over = thread is None or not thread.is_alive() or self._stop.is_set()
-            if is_over and pending(self._site, self._embedding):
-                return False
+                thread.join(min(left, _LOOK_SECONDS))
+            if isinstance(self._failure, ConfigError):
+                raise self._failure
+            if self._failure is not None or stop.is_set():
+                return not pending(self._site, self._embedding)
         return True
 
     def stop(self) -> None:
@@ -152,12 +204,13 @@ class Background:
             thread = self._thread
         self._stop.set()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(2.0)
+            thread.join(_STOP_SECONDS)
 
     def _run(self, stop: threading.Event) -> None:
-        # Where the index is gone or broken, the user's next call says so.
-        with suppress(FirstlightError):
+        try:
             run(self._site, self._embedding, stop, progress=self._progress)
+        except FirstlightError as error:  # `status`, or the user's next call, tells of it
+            self._failure = error
 
 
 def stop_all(site: Site) -> bool:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firstlight.embed.check import checked
+from firstlight.embed.calls import ask, limits_of
+from firstlight.embed.inputs import input_hash
 from firstlight.store.embedders import read_embedders, set_floor
-from firstlight.store.vectors import sample_vectors
+from firstlight.store.vectors import count_vectors, sample_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -68,8 +69,9 @@ def calibrate(
     check: Callable[[sqlite3.Connection], None],
     *,
     finished: bool,
+    anew: bool = False,
 ) -> None:
-    """Give the embedder its floor, once there are enough vectors, or all.
+    """Give the embedder its floor, once there are enough vectors, or all; one that brings its own keeps that.
 
     Args:
         site: The corpus.
@@ -77,19 +79,39 @@ def calibrate(
         number: Its row.
         check: Refuses the commit of who may not write any more.
         finished: Whether there is nothing left to embed.
+        anew: Whether vectors came since it was given one: that of a few passages does not hold for many.
 
     Raises:
         EmbeddingError: The nonsense could not be embedded.
     """
     with site.database.read() as connection:
         row = next((row for row in read_embedders(connection).values() if row.id == number), None)
-        if row is None or row.floor is not None:
+        if row is None or (row.floor is not None and (not anew or hasattr(embedding.embedder, "floor"))):
+            return
+        if row.floor is not None and count_vectors(connection, number).embedded > _SAMPLE:
             return
         passages = sample_vectors(connection, number, dimensions=row.dimensions, most=_SAMPLE)
     if len(passages) < ENOUGH and not (finished and len(passages)):
         return
-    answer = embedding.embedder.embed(NONSENSE, "query")
-    floor = floor_of(checked(answer, texts=len(NONSENSE), dimensions=row.dimensions), passages)
+    floor = floor_of(_nonsense(embedding, row.dimensions), passages)
+    if floor == row.floor:
+        return
     with site.database.write() as connection:
         check(connection)
         set_floor(connection, number, floor)
+
+
+def _nonsense(embedding: Embedding, dimensions: int) -> Vectors:
+    """Return float32[q, d], the nonsense's vectors: from the cache where it has them."""
+    embedder, cache = embedding.embedder, embedding.cache
+    hashes = [input_hash(text) for text in NONSENSE]
+    known = cache.get_many(embedder.fingerprint, hashes, kind="query")
+    known = {item: rows for item, rows in known.items() if rows.shape == (1, dimensions)}
+    missing = [place for place, item in enumerate(hashes) if item not in known]
+    size = limits_of(embedder).texts
+    for few in (missing[start : start + size] for start in range(0, len(missing), size)):
+        rows = ask(embedder, [NONSENSE[place] for place in few], "query", dimensions=dimensions)
+        made = {hashes[place]: row[np.newaxis] for place, row in zip(few, rows, strict=True)}
+        cache.put_many(embedder.fingerprint, made, kind="query", name=str(embedder.name))
+        known |= made
+    return np.concatenate([known[item] for item in hashes])

@@ -39,6 +39,13 @@ class Embedding(NamedTuple):
     is_remote: bool
     given: str | Embedder
 
+    def close(self) -> None:
+        """Let go of the cache, and of the embedder where it was made here; what was given is its owner's."""
+        self.cache.close()
+        close = getattr(self.embedder, "close", None)
+        if close is not None and isinstance(self.given, str):
+            close()
+
     def made(self, recorded: EmbedderRow) -> bool:
         """Whether the vectors of the index are this embedder's.
 
@@ -76,7 +83,7 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
         ConfigError: What is named cannot be had.
     """
     if given is not None and not isinstance(given, str):
-        return _with_places(given.name, given, config, is_remote=False, given=given)
+        return _given_object(given, config)
     spec = _named(given or os.environ.get(VARIABLE) or config.embedder)
     if spec is None:
         return None
@@ -84,7 +91,10 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
     embedder = make_embedder(spec, access, threads=threads)
     if embedder is None:
         return None
-    return _with_places(str(spec), embedder, config, is_remote=spec.is_remote, given=str(spec))
+    timeout = config.query_timeout if spec.is_remote else None
+    return _with_places(
+        str(spec), embedder, config, is_remote=spec.is_remote, given=str(spec), timeout=timeout
+    )
 
 
 def _named(spec: str | None) -> Spec | None:
@@ -100,13 +110,28 @@ def _may_download(config: Config) -> bool:
     return config.allow_downloads or os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
 
 
+def _given_object(given: Embedder, config: Config) -> Embedding:
+    """Return an object with its places; nobody knows what it does, and waits for it without end."""
+    from firstlight.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # who gives an object has loaded more
+    from firstlight.embed.remote import RemoteEmbedder  # noqa: PLC0415
+
+    timeout = None if isinstance(given, OnnxEmbedder) else config.query_timeout
+    is_remote = isinstance(given, RemoteEmbedder)
+    return _with_places(given.name, given, config, is_remote=is_remote, given=given, timeout=timeout)
+
+
 def _with_places(
-    spec: str, embedder: Embedder, config: Config, *, is_remote: bool, given: str | Embedder
+    spec: str,
+    embedder: Embedder,
+    config: Config,
+    *,
+    is_remote: bool,
+    given: str | Embedder,
+    timeout: float | None,
 ) -> Embedding:
     from firstlight.embed.cache import VectorCache  # noqa: PLC0415  # a search by words alone needs neither
     from firstlight.embed.question import QuestionEmbedder  # noqa: PLC0415
 
     cache = VectorCache(state_root() / VECTOR_CACHE_NAME, max_bytes=config.cache_bytes)
-    timeout = config.query_timeout if is_remote else None
     question = QuestionEmbedder(embedder, cache=cache, timeout=timeout)
     return Embedding(spec, embedder, cache, question, is_remote, given)

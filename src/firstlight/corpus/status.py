@@ -74,7 +74,7 @@ def _embedded(
         "windows": counts.windows,
         "model": recorded.name,
         "mode": ("partial" if counts.waiting else "hybrid") if is_usable else "bm25",
-        "queue": counts.waiting,
+        "queue": 0 if embedding is None else counts.waiting,
         "trouble": recorded.trouble,
         "tokens": recorded.tokens,
     }

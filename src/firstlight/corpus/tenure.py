@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A holder that has not been heard of for so long is taken for dead; it tells every so often that it is not.
 LEASE_SECONDS = 10.0
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 0.5
 # A rate is told over the last so many seconds.
 _RATE_SECONDS = 30.0
 
@@ -89,7 +89,7 @@ class Tenure:
     def let_go(self) -> None:
         """Give the lease back; nobody is told where the index itself is gone."""
         self._over.set()
-        if self._is_there():
+        if is_there(self._site):
             try:
                 with self._site.database.write() as connection:
                     lease.release(connection, self.token)
@@ -97,7 +97,7 @@ class Tenure:
                 return
 
     def _renewed(self) -> bool:
-        if not self._is_there():
+        if not is_there(self._site):
             return False
         try:
             with self._site.database.write() as connection:
@@ -105,5 +105,7 @@ class Tenure:
         except StoreError:
             return False
 
-    def _is_there(self) -> bool:
-        return os.path.isdir(self._site.root) and self._site.database.exists()  # noqa: PTH112  # a string
+
+def is_there(site: Site) -> bool:
+    """Whether the folder and its index still exist."""
+    return os.path.isdir(site.root) and site.database.exists()  # noqa: PTH112  # a string

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from firstlight.corpus.embedding import open_embedding
@@ -28,8 +26,6 @@ VARIABLE = "FIRSTLIGHT_BACKGROUND"
 _RISE = ("bm25", "partial", "hybrid")
 # More threads than this hardly embed faster, and leave nothing for anybody else.
 _MOST_THREADS = 8
-
-_log = logging.getLogger(__name__)
 
 
 class Upgrade:
@@ -108,8 +104,10 @@ class Upgrade:
             self.rose(step.mode)
 
         embedding = self.opened_at_work(self.required().given)
-        with closing(embedding.cache):
+        try:
             embed_now(self._site, embedding, progress)
+        finally:
+            embedding.close()
 
     def opened_at_work(self, given: str | Embedder) -> Embedding:
         """Open an embedder with as many threads as there are cores, for work that somebody waits for.
@@ -145,7 +143,7 @@ class Upgrade:
     def start(self) -> None:
         """Begin to embed in the background, where that is wanted and there is something to embed."""
         if self._wanted and self.embedding() is not None:
-            self._worker().start()
+            self._worker().start(again=True)
 
     def wait(self, timeout: float | None) -> bool:
         """Embed in the background and return True once nothing waits; see `Corpus.wait_background`."""
@@ -153,12 +151,14 @@ class Upgrade:
 
     def answered(self, mode: str, wanted: Sequence[int]) -> None:
         """Take note of an answer, and of the chunks that it would have liked to have vectors of."""
-        self.rose(mode)
+        if mode != "bm25":  # which may be this one question's fault
+            self.rose(mode)
         if wanted:
             from firstlight.store.wanted import want  # noqa: PLC0415
 
             self._site.database.try_write(lambda connection: want(connection, wanted))
-            self.start()
+            if self._wanted:
+                self._worker().start()
 
     def subscribe(self, callback: Callable[[str], object]) -> Callable[[], None]:
         """Have `callback` called with the mode whenever it rises; see `Corpus.subscribe`."""
@@ -183,8 +183,10 @@ class Upgrade:
         for callback in callbacks:
             try:
                 callback(mode)
-            except Exception:  # noqa: BLE001  # theirs, and nothing to end the embedding for
-                _log.exception("a subscriber failed")
+            except Exception:  # theirs, and nothing to end the embedding for
+                import logging  # noqa: PLC0415  # which a search pays for only here
+
+                logging.getLogger(__name__).exception("a subscriber failed")
 
     def close(self) -> None:
         """End the worker of this process."""
@@ -193,7 +195,7 @@ class Upgrade:
             opened = self._opened
         for embedding in opened:
             if embedding is not None:
-                embedding.cache.close()
+                embedding.close()
 
     def _worker(self) -> Background:
         from firstlight.corpus.background import Background  # noqa: PLC0415  # imports the writing half

@@ -6,9 +6,11 @@ very text that was embedded. Whoever loses the lease finds every later commit re
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.corpus.calibrate import calibrate
+from firstlight.corpus.calibrate import ENOUGH, calibrate
 from firstlight.corpus.languages import is_known
 from firstlight.corpus.prepare import own_title
 from firstlight.embed.embedding import embed_documents
@@ -28,13 +30,13 @@ from firstlight.store.wanted import forget
 
 if TYPE_CHECKING:
     import sqlite3
-    import threading
     from collections.abc import Callable, Iterator, Sequence
 
     from firstlight.corpus.embedding import Embedding
     from firstlight.corpus.site import Site
     from firstlight.corpus.tenure import Tenure
     from firstlight.embed.embedding import Outcome
+    from firstlight.embed.types import Embedder
     from firstlight.store.embedders import EmbedderRow
     from firstlight.store.pending import Pending
 
@@ -43,17 +45,26 @@ PORTION = 32
 
 
 class Step(NamedTuple):
-    """How far the embedding is: chunks that have a vector, or never will, of all."""
+    """How far the embedding is: chunks that have a vector, or never will, of all.
+
+    Attributes:
+        embedded: Chunks with a vector.
+        settled: Those, and the ones that never will have one.
+        total: All chunks.
+        rate: How many are embedded in a second.
+        has_floor: Whether it is known from which cosine on a passage is a match.
+    """
 
     embedded: int
     settled: int
     total: int
     rate: float
+    has_floor: bool = True
 
     @property
     def mode(self) -> str:
         """What a search would use now."""
-        if not self.embedded:
+        if not self.embedded or not self.has_floor:
             return "bm25"
         return "hybrid" if self.settled >= self.total else "partial"
 
@@ -67,22 +78,30 @@ def ensure_recorded(site: Site, embedding: Embedding, role: str = "serving") -> 
     with site.database.read() as connection:
         row = read_embedders(connection).get(role)
     if row is None:
+        embedder = embedding.embedder
+        fingerprint = embedder.fingerprint  # which a provider may have to be asked for: not while others wait
         with site.database.write() as connection:
-            embedder = embedding.embedder
             insert_embedder(
                 connection,
                 role=role,
                 spec=embedding.spec,
                 name=embedder.name,
-                fingerprint=embedder.fingerprint,
+                fingerprint=fingerprint,
                 dimensions=embedder.dimensions,
             )
-            row = read_embedders(connection)[role]
             floor = getattr(embedder, "floor", None)
             if floor is not None:
-                set_floor(connection, row.id, float(floor))
+                set_floor(connection, read_embedders(connection)[role].id, float(floor))
+            row = read_embedders(connection)[role]
     embedding.check_recorded(row)
     return row
+
+
+def how_far(connection: sqlite3.Connection, row: EmbedderRow, rate: float = 0.0) -> Step:
+    """Return how far an embedder is."""
+    counts = count_vectors(connection, row.id)
+    settled = counts.embedded + counts.failed + counts.foreign
+    return Step(counts.embedded, settled, counts.total, rate, row.floor is not None)
 
 
 def embed_pending(
@@ -100,19 +119,29 @@ def embed_pending(
         EmbeddingError: The embedder takes no more now; what was finished before is kept.
         LeaseLostError: The lease is gone.
     """
-    row = ensure_recorded(site, embedding, role)
-    run = _Run(site, embedding, held, row, stop)
-    while not stop.is_set():
-        for outcomes in embed_documents(
-            embedding.embedder, run.texts(), cache=embedding.cache, spend=run.spend, stop=stop.is_set
-        ):
-            step = run.commit(outcomes)
-            if progress is not None:
-                progress(step)
-        is_over = not run.is_more()
-        calibrate(site, embedding, run.row.id, held.check, finished=is_over)
-        if is_over:
-            return
+    run = _Run(site, embedding, held, ensure_recorded(site, embedding, role), stop)
+    try:
+        with _heard_by(embedding.embedder, stop):
+            for step in run.steps():
+                if progress is not None:
+                    progress(step)
+    except EmbeddingError:
+        if not stop.is_set():  # else it is how the embedder says that it was
+            raise
+
+
+@contextmanager
+def _heard_by(embedder: Embedder, stop: threading.Event) -> Iterator[None]:
+    """Have an embedder that can be stopped in the middle of a call, as those over HTTP, hear of it."""
+    before = getattr(embedder, "stop", embedder)
+    if before is not None and not isinstance(before, threading.Event):
+        yield
+        return
+    embedder.stop = stop  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        embedder.stop = before  # type: ignore[attr-defined]
 
 
 class _Run:
@@ -127,10 +156,37 @@ class _Run:
         self._held = held
         self._stop = stop
         self._hashes: dict[int, bytes] = {}
+        self._made = 0
 
-    def is_more(self) -> bool:
+    def steps(self) -> Iterator[Step]:
+        """Embed, and tell after each commit."""
+        embedding, stop = self._embedding, self._stop
+        while not stop.is_set():
+            for outcomes in embed_documents(
+                embedding.embedder, self.texts(), cache=embedding.cache, spend=self.spend, stop=stop.is_set
+            ):
+                step = self.commit(outcomes)
+                yield step
+                if not step.has_floor and step.embedded >= ENOUGH:
+                    yield self._calibrated()
+            if not stop.is_set() and not self._is_more():
+                yield self._calibrated(finished=True)
+                return
+
+    def _is_more(self) -> bool:
         with self._site.database.read() as connection:
             return bool(read_pending(connection, self.row.id, after=0, limit=1))
+
+    def _calibrated(self, *, finished: bool = False) -> Step:
+        may_change = finished and self._made > 0
+        calibrate(
+            self._site, self._embedding, self.row.id, self._held.check, finished=finished, anew=may_change
+        )
+        with self._site.database.write() as connection:
+            self._held.check(connection)
+            set_trouble(connection, self.row.id, None)
+            self.row = next(row for row in read_embedders(connection).values() if row.id == self.row.id)
+            return how_far(connection, self.row, self._held.rate)
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """Yield the chunks to embed, as they are wanted; read in portions, so that a question's come soon."""
@@ -138,7 +194,8 @@ class _Run:
         taken: set[int] = set()
         while not self._stop.is_set():
             with self._site.database.read() as connection:
-                wanted = read_wanted_pending(connection, self.row.id, limit=PORTION)
+                most = PORTION + len(self._hashes)  # what is on its way is wanted still
+                wanted = read_wanted_pending(connection, self.row.id, limit=most)
                 portion = [each for each in wanted if each.chunk not in taken]
                 if not portion:
                     portion = read_pending(connection, self.row.id, after=after, limit=PORTION)
@@ -202,12 +259,11 @@ class _Run:
             forget(connection, [outcome.key for outcome in outcomes])
             if self.row.trouble is not None:
                 set_trouble(connection, self.row.id, None)
-            counts = count_vectors(connection, self.row.id)
+            step = how_far(connection, self.row)
         for outcome in outcomes:
             del self._hashes[outcome.key]
-        rate = self._held.count(len(outcomes))
-        settled = counts.embedded + counts.failed + counts.foreign
-        return Step(counts.embedded, settled, counts.total, rate)
+        self._made += len(made)
+        return step._replace(rate=self._held.count(len(outcomes)))
 
     def _settle_dimensions(self, connection: sqlite3.Connection, dimensions: int) -> None:
         if self.row.dimensions == 0:
