@@ -182,8 +182,10 @@ VECTOR_DAMAGES = {
         {"different": [("vector", "9.md")]},
     ),
     "a vector is not finite": (
-        "UPDATE vectors SET vector = CAST(x'0000c07f' || substr(vector, 5) AS BLOB) "
-        "WHERE chunk = (SELECT max(id) FROM chunks)",
+        (
+            "UPDATE vectors SET vector = CAST(x'0000c07f' || substr(vector, 5) AS BLOB) "
+            "WHERE chunk = (SELECT max(id) FROM chunks)"
+        ),
         {"different": [("vector", "9.md")]},
     ),
     "neither a vector nor a reason": (
