@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.legs import Leg
+from firstlight.corpus.legs import CHANGED, Leg
 from firstlight.corpus.search import answer
 from firstlight.errors import StoreError
 from firstlight.store.segments import SegmentGoneError
@@ -38,6 +38,8 @@ def ask(site: Site, snapshots: Snapshots, question: Question, leg: Leg | str) ->
                 if attempt == _READER_TRIES - 1:
                     raise
                 continue
-            embedded = snapshots.embedded(connection, site, load=isinstance(leg, Leg))
-            return answer(connection, snapshot, embedded, question, leg)
+            found = snapshots.embedded(connection, site, load=isinstance(leg, Leg))
+            if isinstance(leg, Leg) and (found.recorded is None or found.recorded.id != leg.recorded.id):
+                leg = CHANGED
+            return answer(connection, snapshot, found, question, leg)
     raise StoreError(f"{site.database.path}: changes faster than it can be read; try again")

@@ -25,6 +25,8 @@ WEIGHT = 0.4
 NO_EMBEDDER = "no embedder; ranked by BM25 alone"
 ASKED = "as asked, ranked by BM25 alone"
 NOT_YET = "nothing is embedded yet; ranked by BM25 alone"
+NO_FLOOR = "too little is embedded yet to tell a match from nonsense; ranked by BM25 alone"
+CHANGED = "the vectors are another model's since a moment ago; ranked by BM25 alone"
 
 
 class Leg(NamedTuple):
@@ -81,7 +83,7 @@ def vector_leg(
         spoken = read_languages(connection)
     embedding.check_recorded(recorded)
     if recorded is None or recorded.floor is None or not ready:
-        return NOT_YET
+        return NO_FLOOR if ready else NOT_YET
     known = embedding.embedder.languages
     language = question_language(question, spoken)
     if not is_known(question, language, known):

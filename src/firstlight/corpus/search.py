@@ -83,7 +83,7 @@ def answer(
         return Answer(said.results(reason="the question has no word to search for"))
     masks = _masks(snapshot, query, allowed)
     scores = _scores(snapshot, embedded, query, masks, leg)
-    kept = _ranked(connection, snapshot, question, query, scores)
+    kept, best = _ranked(connection, snapshot, question, query, scores)
     passages = read_passages(connection, [candidate.chunk for candidate in kept])
     twins = _twins(connection, kept, allowed)
     make = _HitMaker(snapshot, query, scores, explain=question.explain)
@@ -92,7 +92,7 @@ def answer(
         for rank, candidate in enumerate(kept, 1)
     )
     is_waiting = embedded.counts is None or embedded.counts.waiting > 0
-    return Answer(results, scores.best(_WANTED).ids[:_WANTED].tolist() if is_waiting else ())
+    return Answer(results, best[:_WANTED] if is_waiting else ())
 
 
 class _Said(NamedTuple):
@@ -169,8 +169,8 @@ def point_id(path: str, position: int, content_hash: bytes) -> str:
 
 def _ranked(
     connection: sqlite3.Connection, snapshot: Snapshot, question: Question, query: Query, scores: Scores
-) -> list[Candidate]:
-    """Return the candidates to show. Ranks deeper until there are enough, or no more."""
+) -> tuple[list[Candidate], list[int]]:
+    """Return the candidates to show, and the chunks that were ranked: deeper until there are enough."""
     depth = max(DEPTH, 4 * question.top_k)
     verified: dict[int, bool] = {}
     adds = Novelty(connection, snapshot.index, query)
@@ -182,7 +182,7 @@ def _ranked(
             candidates = _with_phrases(connection, candidates, query, verified)
         kept = select(candidates, top_k=question.top_k, per_document=question.per_document, adds=adds)
         if len(kept) >= question.top_k or len(found) < depth:
-            return kept
+            return kept, ranked.ids.tolist()
         depth *= 2
 
 
