@@ -97,6 +97,16 @@ def test_after_a_revocation_the_holder_is_refused(connection: sqlite3.Connection
     assert lease.take(connection, "here:two", seconds=10, clock=clock) is not None
 
 
+def test_what_was_given_back_is_not_renewed(connection: sqlite3.Connection, clock: Clock) -> None:
+    token = lease.take(connection, "here:one", seconds=10, clock=clock)
+    assert token is not None
+    assert lease.release(connection, token)
+    assert not lease.holds(connection, token)
+    assert not lease.release(connection, token)
+    assert not lease.renew(connection, token, seconds=10, rate=1.0, clock=clock)
+    assert not lease.read(connection, clock=clock).live
+
+
 def test_a_clock_that_is_set_back_locks_nobody_out(connection: sqlite3.Connection, clock: Clock) -> None:
     clock.now += 10**6 * SECOND
     assert lease.take(connection, "here:one", seconds=10, clock=clock)

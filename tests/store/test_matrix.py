@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from firstlight.store.database import Database, create
 from firstlight.store.embedders import drop_embedder, insert_embedder, promote, read_embedders
+from firstlight.store.exact import ExactVectors
 from firstlight.store.matrix import VectorMatrix
 from firstlight.store.meta import Meta, raise_generation
 
@@ -169,6 +170,42 @@ def change(connection: sqlite3.Connection, action: str, chunks: list[int]) -> No
         insert_embedder(connection, role="shadow", spec="s", name="m", fingerprint="g", dimensions=D)
     elif promote(connection):
         raise_generation(connection)
+
+
+def test_a_search_in_progress_sees_what_was_compacted_away(make: Maker) -> None:
+    database = make()
+    matrix = VectorMatrix(database.path.parent)
+    with database.write() as connection:
+        insert(connection, range(1, 51))
+    with database.read() as old:
+        check(refresh(matrix, old), expected(old))
+        with database.write() as connection:
+            delete(connection, range(1, 41))
+            vectors = refresh(matrix, connection)
+            assert isinstance(vectors, ExactVectors)
+            assert len(vectors.portion.ids) == len(vectors) == 10
+        check(refresh(matrix, old), expected(old))
+        with database.read() as connection:
+            assert refresh(matrix, connection) is vectors
+
+
+def test_a_search_in_progress_sees_what_came_and_went_unnoticed(make: Maker) -> None:
+    database = make()
+    matrix = VectorMatrix(database.path.parent)
+    with database.write() as connection:
+        insert(connection, range(1, 31))
+        refresh(matrix, connection)
+    with database.write() as connection:
+        insert(connection, range(31, 41))
+    with database.read() as old:
+        assert len(expected(old)) == 40
+        with database.write() as connection:
+            delete(connection, range(31, 41))
+            refresh(matrix, connection)
+        check(refresh(matrix, old), expected(old))
+        with database.write() as connection:
+            insert(connection, range(45, 50))
+            check(refresh(matrix, connection), expected(connection))
 
 
 def test_an_earlier_view_stays_as_it_was(make: Maker) -> None:

@@ -55,7 +55,7 @@ class QuantizedVectors:
         found[places] = scores
         best = _best(scores)
         wanted = self._file.content.ids[rows[best]]
-        portion = read_some(self._connection, self.stamp, np.sort(wanted))
+        portion = read_some(self._connection, self.stamp, wanted)
         exact = np.full(len(best), np.nan, np.float32)
         exact[np.flatnonzero(np.isin(wanted, portion.ids))] = np.vecdot(portion.rows, query)
         found[places[best]] = exact
