@@ -21,12 +21,14 @@ def embed_behind(corpus: Corpus, folder: Path) -> None:
     if not _is_wanted():
         return
     status = corpus.status()
-    if not status.queue or status.worker is not None or status.model is None or status.generation == 0:
+    if not status.queue or status.model is None or status.generation == 0:
         return
     if status.trouble is not None:
-        talk(f"not embedding: {status.trouble}")
-    _start(corpus)
-    talk(f"embedding {count(status.queue, 'chunk')} in the background: firstlight status {folder}")
+        again = "it tries again" if status.worker else f"firstlight sync {folder} --embed tries again"
+        talk(f"not embedding: {status.trouble}; {again}")
+    elif status.worker is None:
+        _start(corpus)
+        talk(f"embedding {count(status.queue, 'chunk')} in the background: firstlight status {folder}")
 
 
 def _is_wanted() -> bool:

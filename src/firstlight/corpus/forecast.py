@@ -3,54 +3,96 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.corpus.languages import is_known
 from firstlight.corpus.prepare import Prepared, own_title, prepare
+from firstlight.embed.calls import windows_of
 from firstlight.embed.inputs import input_text
 from firstlight.errors import EmbeddingError
-from firstlight.store.embedders import read_embedders
-from firstlight.store.pending import count_pending
+from firstlight.store.embedders import SERVING, read_embedders
+from firstlight.store.pending import read_pending
 from firstlight.store.vectors import read_known_inputs
-from firstlight.text.tokens import est_tokens, tokens_of
+from firstlight.text.tokens import est_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from firstlight.corpus.embedding import Embedding
     from firstlight.corpus.site import Site
     from firstlight.corpus.types import Plan
+
+_PORTION = 512
+
+
+class _Text(NamedTuple):
+    """What would be embedded, and what tells its language."""
+
+    item: bytes
+    text: str
+    passage: str
+    language: str
 
 
 def forecast(site: Site, embedding: Embedding, plan: Plan) -> tuple[int, int]:
     """Return how many chunks would have to be embedded after `plan`, and their estimated tokens.
 
-    A text that has a vector, in this index or in the user's cache, costs nothing; one that several chunks
-    have counts once.
+    A text that has a vector, in this index or in the user's cache, costs nothing, nor does one in a language
+    that the model does not know; one that several chunks have counts once.
     """
-    chunks, size = _waiting(site, embedding, gone={*plan.changed, *plan.deleted})
-    tokens = tokens_of(size)
+    chunks = tokens = 0
     seen: set[bytes] = set()
-    for path in (*plan.added, *plan.changed):
-        prepared = prepare(site.root, path, site.config)
-        if not isinstance(prepared, Prepared):
-            continue
-        title = own_title(path, prepared.title)
+    for portion in _texts(site, embedding, plan):
         texts = {
-            bytes.fromhex(chunk.input_hash): input_text(title, tuple(chunk.headings), chunk.text)
-            for chunk in prepared.chunks
+            each.item: each.text
+            for each in portion
+            if each.item not in seen and is_known(each.passage, each.language, embedding.embedder.languages)
         }
-        new = texts.keys() - seen - _known(site, embedding, [*texts])
+        new = texts.keys() - _known(site, embedding, [*texts])
         seen |= texts.keys()
         chunks += len(new)
-        tokens += sum(est_tokens(texts[each]) for each in new)
+        tokens += _tokens(embedding, {item: texts[item] for item in new})
     return chunks, tokens
 
 
-def _waiting(site: Site, embedding: Embedding, *, gone: set[str]) -> tuple[int, int]:
-    if not site.database.exists():
-        return 0, 0
-    with site.database.read() as connection:
-        row = read_embedders(connection).get("serving")
-        number = row.id if row is not None and embedding.made(row) else 0
-        return count_pending(connection, number, without=gone)
+def _texts(site: Site, embedding: Embedding, plan: Plan) -> Iterator[list[_Text]]:
+    """Yield what waits already, as far as `plan` leaves it, and what it brings."""
+    yield from _waiting(site, embedding, gone={*plan.changed, *plan.deleted})
+    for path in (*plan.added, *plan.changed):
+        prepared = prepare(site.root, path, site.config)
+        if isinstance(prepared, Prepared):
+            title = own_title(path, prepared.title)
+            yield [
+                _Text(
+                    bytes.fromhex(chunk.input_hash),
+                    input_text(title, tuple(chunk.headings), chunk.text),
+                    chunk.text,
+                    prepared.language,
+                )
+                for chunk in prepared.chunks
+            ]
+
+
+def _waiting(site: Site, embedding: Embedding, *, gone: set[str]) -> Iterator[list[_Text]]:
+    after = 0
+    while site.database.exists():
+        with site.database.read() as connection:
+            row = read_embedders(connection).get(SERVING)
+            number = row.id if row is not None and embedding.made(row) else 0
+            portion = read_pending(connection, number, after=after, limit=_PORTION)
+        if not portion:
+            return
+        after = portion[-1].chunk
+        yield [
+            _Text(
+                each.input_hash,
+                input_text(own_title(each.path, each.title), each.headings, each.text),
+                each.text,
+                each.language,
+            )
+            for each in portion
+            if each.path not in gone
+        ]
 
 
 def _known(site: Site, embedding: Embedding, inputs: list[bytes]) -> set[bytes]:
@@ -60,7 +102,14 @@ def _known(site: Site, embedding: Embedding, inputs: list[bytes]) -> set[bytes]:
         known.update(embedding.cache.get_many(embedding.embedder.fingerprint, inputs))
     if site.database.exists():
         with site.database.read() as connection:
-            row = read_embedders(connection).get("serving")
+            row = read_embedders(connection).get(SERVING)
             if row is not None and embedding.made(row):
                 known |= read_known_inputs(connection, row.id, inputs)
     return known
+
+
+def _tokens(embedding: Embedding, texts: Mapping[bytes, str]) -> int:
+    if not embedding.is_remote:  # cutting by a local model's own tokens takes long, and nobody pays
+        return sum(map(est_tokens, texts.values()))
+    parts = (windows_of(embedding.embedder, item, text) for item, text in texts.items())
+    return sum(window.tokens for windows in parts for window in windows)
