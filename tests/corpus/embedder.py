@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from firstlight.embed.types import Limits
 from firstlight.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -67,3 +68,30 @@ def refuse(reason: str = "down", kind: str = "unavailable") -> Callable[[Sequenc
         raise EmbeddingError(reason, kind=kind)  # type: ignore[arg-type]
 
     return before
+
+
+class Words(WordEmbedder):
+    """The same with a floor of its own, and a bound on how many texts it takes at a time and in all.
+
+    Attributes:
+        most: How many documents' texts it takes before it refuses all others for good.
+    """
+
+    def __init__(
+        self,
+        name: str = "words",
+        *,
+        floor: float = 0.4,
+        texts: int = 32,
+        most: int | None = None,
+        languages: frozenset[str] | None = None,
+    ) -> None:
+        super().__init__(name, dimensions=256, languages=languages)
+        self.floor = floor
+        self.limits = Limits(texts=texts, tokens=1_000_000)
+        self.most = most
+        self.before = self._bounded
+
+    def _bounded(self, texts: Sequence[str], kind: str) -> None:
+        if kind == "document" and self.most is not None and len(self.texts) + len(texts) > self.most:
+            raise EmbeddingError("that was enough", kind="quota")

@@ -86,7 +86,8 @@ def calibrate(
     """
     with site.database.read() as connection:
         row = next((row for row in read_embedders(connection).values() if row.id == number), None)
-        if row is None or (row.floor is not None and (not anew or hasattr(embedding.embedder, "floor"))):
+        brings_one = getattr(embedding.embedder, "floor", None) is not None
+        if row is None or (row.floor is not None and (brings_one or not anew)):
             return
         if row.floor is not None and count_vectors(connection, number).embedded > _SAMPLE:
             return
