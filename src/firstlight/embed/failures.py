@@ -42,9 +42,9 @@ class Asked(NamedTuple):
 
 
 # Too many at once, too early, a conflict, a backend that failed (text-embeddings-inference): it may pass.
-_PASSING = frozenset({408, 409, 424, 425, 429})
+PASSING = frozenset({408, 409, 424, 425, 429})
 _BUSY = frozenset({429, 503})
-_NO_QUOTA = frozenset(
+NO_QUOTA = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
 )
 _LARGE_CODES = frozenset(
@@ -65,13 +65,13 @@ _CODE = re.compile(r"[A-Za-z_]{2,40}")
 
 def failure(reply: Reply, asked: Asked) -> EmbeddingError:
     """Return what an answer that is no success means."""
-    codes, words = _said(reply.content)
+    codes, words = said(reply.content)
     what = f"{asked.name} answered with status {reply.status}{f' ({codes[0]})' if codes else ''}"
-    if reply.status == 402 or not _NO_QUOTA.isdisjoint(codes):
+    if reply.status == 402 or not NO_QUOTA.isdisjoint(codes):
         return EmbeddingError(f"{what}: there is nothing left to spend; see to the account", kind="quota")
-    if _is_too_large(reply.status, codes, words):
+    if is_too_large(reply.status, codes, words):
         return EmbeddingError(f"{what}: it takes fewer or shorter texts", kind="too-large")
-    if reply.status in _PASSING or reply.status >= 500:
+    if reply.status in PASSING or reply.status >= 500:
         busy = reply.status in _BUSY
         return LaterError(f"{what}: try again later", after=retry_after(reply.headers), all_wait=busy)
     return EmbeddingError(f"{what}: {_way_out(reply.status, asked)}", kind="refused")
@@ -82,7 +82,15 @@ def no_json(asked: Asked) -> LaterError:
     return LaterError(f"{asked.name} answered with what is no JSON: try again later, or check base_url")
 
 
-def _is_too_large(status: int, codes: tuple[str, ...], words: str) -> bool:
+def is_too_large(status: int, codes: tuple[str, ...], words: str) -> bool:
+    """Tell whether a provider says that it was sent more than it takes.
+
+    Example:
+        >>> is_too_large(400, (), "the request exceeds the available context size")
+        True
+        >>> is_too_large(400, ("invalid_api_key",), "")
+        False
+    """
     if status == 413 or not _LARGE_CODES.isdisjoint(codes):
         return True
     return status in (400, 422, 500) and _LARGE.search(words) is not None
@@ -101,7 +109,7 @@ def _way_out(status: int, asked: Asked) -> str:
     return "it will not take this request; check the model's name and options"
 
 
-def _said(content: bytes) -> tuple[tuple[str, ...], str]:
+def said(content: bytes) -> tuple[tuple[str, ...], str]:
     """Return the codes that an error's body gives, and the beginning of its words."""
     try:
         body = json.loads(content)

@@ -82,6 +82,11 @@ class Connections:
     def __repr__(self) -> str:
         return "Connections()"
 
+    @property
+    def base_url(self) -> str:
+        """Where the provider is, without a slash at its end."""
+        return self._base_url
+
     def send(
         self,
         path: str,
@@ -103,7 +108,7 @@ class Connections:
             EmbeddingError: It was stopped.
             ConfigError: The extra `http` is not installed.
         """
-        client = self._client()
+        client = self._idle_client() or self.client()
         exchange = _Exchange(client, self._base_url + path, body, timeout)
         try:
             reply = exchange.wait(stop)
@@ -120,9 +125,17 @@ class Connections:
         self._closed = True
         _close_all(self._idle)
 
-    def _client(self) -> httpx2.Client:
+    def _idle_client(self) -> httpx2.Client | None:
         with suppress(IndexError):
             return self._idle.pop()
+        return None
+
+    def client(self) -> httpx2.Client:
+        """Return a new client with one connection at most, which its caller closes; see `streaming`.
+
+        Raises:
+            ConfigError: The extra `http` is not installed.
+        """
         try:
             import httpx2  # noqa: PLC0415  # an extra, and 0.1 s: loaded when first needed
         except ImportError as error:
@@ -157,7 +170,7 @@ class _Exchange:
             if time.monotonic() >= self._deadline:
                 raise UnreachedError(f"no answer within {self._timeout:g} s")
         if self._error is not None:
-            raise _unreached(self._error) from None  # its words may repeat what came
+            raise unreached(self._error) from None  # its words may repeat what came
         assert self._reply is not None  # noqa: S101  # it is done, and did not fail
         return self._reply
 
@@ -191,10 +204,20 @@ class _Exchange:
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Reply(response.status_code, headers, bytes(content))
 
-    def _go_on(self, *_: object) -> None:
+    def _go_on(self, stage: str = "", *_: object) -> None:
         """Go no further where nobody waits any more; called before each stage of an exchange."""
-        if self._abandoned.is_set():
+        if self._abandoned.is_set() and goes_on(stage):
             raise UnreachedError("nobody waits any more")
+
+
+def goes_on(stage: str) -> bool:
+    """Tell whether an exchange goes on after this stage; one that ends anyway must not be disturbed.
+
+    Example:
+        >>> goes_on("http11.send_request_body.started"), goes_on("http11.response_closed.started")
+        (True, False)
+    """
+    return not stage.endswith(".failed") and "close" not in stage
 
 
 def _trusted(url: str) -> ssl.SSLContext:
@@ -206,7 +229,7 @@ def _trusted(url: str) -> ssl.SSLContext:
     return httpx2.create_ssl_context() if url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _unreached(error: BaseException) -> BaseException:
+def unreached(error: BaseException) -> BaseException:
     """Return what an exchange failed with, in words that hold nothing of what was sent or received."""
     import ssl  # noqa: PLC0415
 
