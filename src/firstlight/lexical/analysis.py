@@ -31,8 +31,8 @@ LONGEST_WORD = 128
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _PLURAL = re.compile(r"([A-Z]{2,})e?s")  # GPUs, OSes
 _DATA = re.compile(r"[a-z0-9]+|[A-Z0-9]+|0x[0-9A-Fa-f]+|[0-9A-Fa-f]{16,}")  # with a digit: not stemmed
-_SEPARATORS = re.compile(r"[_.'\u2019]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+_SEPARATORS = str.maketrans(".'\u2019", "___")
+_CAMEL = re.compile(r"(?=[A-Z])(?:(?<=[a-z])|(?<=[A-Z0-9])(?=[A-Z][a-z]))")
 _APOSTROPHE = re.compile(r"['\u2019]")
 _DIGIT = re.compile(r"\d")
 _SIGNS = "+#"
@@ -120,17 +120,21 @@ def _terms_of_other(word: str, language: str) -> tuple[str, ...]:
     if "'" in word or "\u2019" in word:
         return tuple(_part_term(part, language) for part in _without_contractions(_parts_of(word)))
     terms = tuple([_part_term(part, language) for part in _parts_of(word)])
-    if len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "." and not _PLURAL.fullmatch(word):
+    if len(terms) < 2 and word[-1:] not in _SIGNS and word[:1] != "." and not _plural(word):
         return terms
     whole = fold(word.strip("_"))
     return terms if whole in terms else (*terms, whole)
 
 
+def _plural(word: str) -> re.Match[str] | None:
+    return _PLURAL.fullmatch(word) if word[-1:] == "s" else None
+
+
 def _parts_of(word: str) -> list[str]:
     """Return the parts of an identifier."""
-    if plural := _PLURAL.fullmatch(word):
+    if plural := _plural(word):
         return [plural[1]]
-    parts = [part for part in _SEPARATORS.split(word) if part]
+    parts = [part for part in word.translate(_SEPARATORS).split("_") if part]
     if word == word.lower():
         return parts
     return [piece for part in parts for piece in _CAMEL.split(part)]
@@ -191,8 +195,9 @@ def stem(word: str, language: str) -> str:
 
 def _stemmer(name: str) -> Stemmer.Stemmer:
     """Return this thread's stemmer: they are not safe to share."""
-    stemmers = _local.__dict__.setdefault("stemmers", {})
+    stemmers: dict[str, Stemmer.Stemmer] | None = getattr(_local, "stemmers", None)
+    if stemmers is None:
+        stemmers = _local.stemmers = {}
     if name not in stemmers:
         stemmers[name] = Stemmer.Stemmer(name, 0)  # no cache of its own: words are looked up once
-    found: Stemmer.Stemmer = stemmers[name]
-    return found
+    return stemmers[name]

@@ -104,7 +104,7 @@ class SegmentBuilder:
         for numbers, *_ in self._runs:
             present[numbers] = True
         found = np.flatnonzero(present)
-        encoded = [terms[number].encode() for number in found.tolist()]
+        encoded = list(map(str.encode, map(terms.__getitem__, found.tolist())))
         order = order_of(encoded)
         rank = np.empty(len(terms), np.int64)
         rank[found[order]] = np.arange(len(order))
@@ -112,7 +112,7 @@ class SegmentBuilder:
         segment = make_segment(
             self._ids,
             np.concatenate([np.empty(0, np.int64), *self._lengths]),
-            [encoded[place] for place in order],
+            list(map(encoded.__getitem__, order.tolist())),
             group_by_term(runs, len(order)),
         )
         self._clear()

@@ -62,7 +62,7 @@ def merge_segments(parts: Sequence[tuple[Segment, Dead]]) -> Segment:
     lengths = [segment.lengths[keep] for (segment, _), keep in zip(parts, alive, strict=True)]
     postings = [_living_postings(segment, keep) for (segment, _), keep in zip(parts, alive, strict=True)]
     terms = list(set().union(*(names for names, *_ in postings)))
-    terms = [terms[place] for place in order_of(terms)]
+    terms = list(map(terms.__getitem__, order_of(terms).tolist()))
     rank = {term: number for number, term in enumerate(terms)}
     runs, first = [], 0
     for (names, sizes, chunks, frequencies), keep in zip(postings, alive, strict=True):

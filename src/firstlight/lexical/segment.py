@@ -168,20 +168,19 @@ def make_segment(
     )
 
 
-def order_of(terms: Sequence[bytes]) -> list[int]:
+def order_of(terms: Sequence[bytes]) -> NDArray[np.int64]:
     """Return the positions of distinct terms in the order of their bytes: few are compared beyond their keys.
 
     Example:
-        >>> order_of([b"nodes", b"pool", b"node"])
+        >>> order_of([b"nodes", b"pool", b"node"]).tolist()
         [2, 0, 1]
     """
     keys = _keys(*_joined(terms))
-    by_key = np.argsort(keys)
-    keys = keys[by_key]
-    order: list[int] = by_key.tolist()
+    order = np.argsort(keys)
+    keys = keys[order]
     alike = np.flatnonzero(np.diff(keys[1:] == keys[:-1], prepend=False, append=False))
     for first, last in zip(alike[0::2].tolist(), alike[1::2].tolist(), strict=True):
-        order[first : last + 1] = sorted(order[first : last + 1], key=terms.__getitem__)
+        order[first : last + 1] = sorted(order[first : last + 1].tolist(), key=terms.__getitem__)
     return order
 
 

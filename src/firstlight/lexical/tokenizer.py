@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,14 +46,17 @@ class Tokenizer:
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
+        self._terms: list[str] = []
         self._vocabularies: dict[str, _Vocabulary] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def terms(self) -> list[str]:
-        """Return the terms met so far; a term's id is its position."""
-        return list(self._ids)
+        """Return the terms met so far, in a list to read only; a term's id is its position."""
+        new = islice(reversed(self._ids), len(self._ids) - len(self._terms))
+        self._terms += [*new][::-1]
+        return self._terms
 
     def tokenize(self, texts: Sequence[str], language: str) -> Tokens:
         """Return the tokens of `texts`, all in one Latin-script language."""
