@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstlight.store import pending as pending_module
 from firstlight.store.database import Database, create
 from firstlight.store.documents import ChunkRow, DocumentRow, delete_documents, insert_documents, next_ids
 from firstlight.store.embedders import drop_embedder, insert_embedder
@@ -216,12 +215,9 @@ def test_pending_texts_are_measured_in_bytes(connection: sqlite3.Connection) -> 
     assert count_pending(connection, 1) == (2, 3 + 1)
 
 
-def test_many_pending_texts_are_estimated_from_some(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pending_module, "_SAMPLE", 10)
+def test_many_pending_texts_are_estimated_from_some(connection: sqlite3.Connection) -> None:
     add_document(connection, ["x" * (90 + number % 20) for number in range(999)])
-    chunks, size = count_pending(connection, 1)
+    chunks, size = count_pending(connection, 1, sample=10)
     assert chunks == 999
     assert 90 * 999 < size < 110 * 999
 

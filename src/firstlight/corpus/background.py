@@ -12,7 +12,6 @@ from firstlight.errors import ConfigError, EmbeddingError, FirstlightError
 from firstlight.store import lease
 from firstlight.store.documents import count_documents
 from firstlight.store.embedders import SERVING, read_embedders, set_trouble
-from firstlight.store.pending import count_pending
 from firstlight.store.vectors import count_vectors
 
 if TYPE_CHECKING:
@@ -44,18 +43,6 @@ def pending(site: Site, embedding: Embedding) -> int:
             return count_documents(connection)[1]
         counts = count_vectors(connection, row.id)
         return counts.waiting or int(counts.embedded > 0 and row.floor is None)
-
-
-def pending_size(site: Site, embedding: Embedding) -> tuple[int, int]:
-    """Return how many chunks wait for a vector, and the bytes of their texts, as far as they are indexed."""
-    if not site.database.exists():
-        return 0, 0
-    with site.database.read() as connection:
-        row = read_embedders(connection).get(SERVING)
-        if row is None or not embedding.made(row):
-            return count_pending(connection, 0)
-        is_over = not count_vectors(connection, row.id).waiting
-        return (0, 0) if is_over else count_pending(connection, row.id)
 
 
 def embed_now(site: Site, embedding: Embedding, progress: Tell | None = None) -> None:

@@ -97,6 +97,14 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
     )
 
 
+def is_named(given: str | Embedder | None, config: Config) -> bool:
+    """Tell whether there is an embedder; nothing of it is opened."""
+    if given is not None and not isinstance(given, str):
+        return True
+    spec = _named(given or os.environ.get(VARIABLE) or config.embedder)
+    return spec is not None and spec.kind != "none"
+
+
 def _named(spec: str | None) -> Spec | None:
     if spec is None:
         return Spec("local", "") if local_is_installed() else None

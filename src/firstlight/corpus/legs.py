@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.corpus.languages import is_known, question_language
 from firstlight.errors import ConfigError, EmbeddingError
 from firstlight.store.documents import read_languages
 from firstlight.store.embedders import SERVING, read_embedders
@@ -84,6 +83,8 @@ def vector_leg(
     embedding.check_recorded(recorded)
     if recorded is None or recorded.floor is None or not ready:
         return NO_FLOOR if ready else NOT_YET
+    from firstlight.corpus.languages import is_known, question_language  # noqa: PLC0415  # vectors alone ask
+
     known = embedding.embedder.languages
     language = question_language(question, spoken)
     if not is_known(question, language, known):

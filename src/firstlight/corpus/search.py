@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from firstlight.corpus.novelty import Novelty
-from firstlight.corpus.scores import FusedScores, LexicalScores
+from firstlight.corpus.scores import LexicalScores
 from firstlight.lexical import contains_phrases, parse_query
 from firstlight.rank.selection import select
 from firstlight.rank.snippets import snippet
@@ -151,6 +151,8 @@ def _scores(
 ) -> Scores:
     if isinstance(leg, str):
         return LexicalScores(snapshot.index, query, masks)
+    from firstlight.corpus.fused import FusedScores  # noqa: PLC0415  # words alone need none of it
+
     assert embedded.vectors is not None  # noqa: S101  # there are vectors, since there is a leg
     return FusedScores(snapshot.index, embedded.vectors, query, masks, leg)
 

@@ -6,8 +6,10 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.embedding import open_embedding
+from firstlight.corpus.embedding import is_named, open_embedding
 from firstlight.errors import ConfigError
+from firstlight.store.embedders import SERVING, read_embedders
+from firstlight.store.vectors import count_vectors
 from firstlight.text.tokens import tokens_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ VARIABLE = "FIRSTLIGHT_BACKGROUND"
 _RISE = ("bm25", "partial", "hybrid")
 # More threads than this hardly embed faster, and leave nothing for anybody else.
 _MOST_THREADS = 8
+
+# How many texts tell how many tokens wait; a plan reads them all.
+_TOKENS_SAMPLE = 256
 
 
 class Upgrade:
@@ -72,13 +77,17 @@ class Upgrade:
         return embedding
 
     def pending(self) -> tuple[int, int]:
-        """Return how many chunks wait for a vector, and their estimated tokens."""
-        embedding = self.embedding()
-        if embedding is None:
+        """Return how many chunks wait for a vector, and their estimated tokens; nothing is opened for it."""
+        if not is_named(self._given, self._site.config) or not self._site.database.exists():
             return 0, 0
-        from firstlight.corpus.background import pending_size  # noqa: PLC0415  # imports the writing half
+        with self._site.database.read() as connection:
+            row = read_embedders(connection).get(SERVING)
+            if row is not None and not count_vectors(connection, row.id).waiting:
+                return 0, 0
+            from firstlight.store.pending import count_pending  # noqa: PLC0415  # mostly nothing waits
 
-        chunks, size = pending_size(self._site, embedding)
+            number = 0 if row is None else row.id
+            chunks, size = count_pending(connection, number, sample=_TOKENS_SAMPLE)
         return chunks, tokens_of(size)
 
     def planned(self, plan: Plan) -> tuple[int, int]:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection
 
-# From so many chunks on, the bytes that wait are estimated from as many, spread over all of them.
-_SAMPLE = 2000
-
 
 class Pending(NamedTuple):
     """A chunk that waits for its vector, with all that is embedded of it."""
@@ -28,14 +25,19 @@ class Pending(NamedTuple):
 
 
 def count_pending(
-    connection: sqlite3.Connection, embedder: int, *, without: Collection[str] = ()
+    connection: sqlite3.Connection,
+    embedder: int,
+    *,
+    without: Collection[str] = (),
+    sample: int | None = None,
 ) -> tuple[int, int]:
-    """Return how many chunks wait, and the UTF-8 bytes of their texts; estimated where they are many.
+    """Return how many chunks wait, and the UTF-8 bytes of their texts.
 
     Args:
         connection: A read transaction.
         embedder: Its id.
         without: Paths of documents that do not count.
+        sample: From how many texts, spread over all, the bytes are estimated; None reads them all.
     """
     ids = [
         chunk
@@ -47,7 +49,7 @@ def count_pending(
             (embedder, json.dumps(list(without))),
         )
     ]
-    some = ids if len(ids) <= _SAMPLE else ids[:: len(ids) // _SAMPLE]
+    some = ids if sample is None or len(ids) <= sample else ids[:: len(ids) // sample]
     size = connection.execute(
         "SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM chunks "
         "WHERE id IN (SELECT value FROM json_each(?))",
