@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from firstlight._lazy import lazy
 
 if TYPE_CHECKING:
+    from firstlight.evaluate.golden import Golden, read_golden
     from firstlight.evaluate.qrels import read_judgements, read_questions
     from firstlight.evaluate.report import Report, Tuning
     from firstlight.evaluate.run import evaluate
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from firstlight.evaluate.types import TestSet
 
 __all__ = [
+    "Golden",
     "Report",
     "TestSet",
     "Tuning",
     "document_paths",
     "evaluate",
     "make_test_set",
+    "read_golden",
     "read_judgements",
     "read_questions",
     "save_weight",
@@ -31,6 +34,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
+        "golden": ("Golden", "read_golden"),
         "qrels": ("read_judgements", "read_questions"),
         "report": ("Report", "Tuning"),
         "run": ("evaluate",),
