@@ -25,9 +25,10 @@ from firstlight.rank.types import Results
 from firstlight.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
+    from firstlight.corpus.migration_types import Golden, MigrationReport, MigrationStatus
     from firstlight.corpus.types import Confirm, Plan, Report, Status, SyncReport, VerifyReport
     from firstlight.embed.types import Embedder
     from firstlight.rank.filters import Filter
@@ -248,6 +249,84 @@ class Corpus:
 
         with damage_told(self._site):
             return status(self._site, self._upgrade.embedding())
+
+    def migrate(
+        self,
+        model: str | Embedder,
+        *,
+        golden: Golden | Iterable[str] | None = None,
+        min_quality: float = 0.95,
+        yes: bool = False,
+        progress: Report | None = None,
+    ) -> MigrationReport:
+        """Change the embedding model: a new one is filled while the old one serves, then takes its place.
+
+        Whatever ends it, the same call goes on where it was, and nothing is embedded twice; a call with
+        another model takes the place of the one under way. What the old model made is kept for `roll_back`.
+        This object goes on with the new model; others need to be opened with it.
+
+        Args:
+            model: The new one, as `open` takes an embedder.
+            golden: Questions, by their text what is relevant to each: the grades of documents by their paths.
+                Or the texts alone. `firstlight.evaluate.read_golden` reads them from a file.
+            min_quality: The new model has to reach this share of the old one's nDCG@10 over the questions of
+                which it is known what is relevant, both in hybrid mode.
+            yes: Swap without such questions, too, or where the new model cannot embed more than a hundredth
+                of the chunks; otherwise the outcome is "waiting" then. It overrules no failed comparison.
+            progress: Called after every commit.
+
+        Returns:
+            What it came to; where nothing was swapped, what was made is kept for the next call.
+
+        Raises:
+            ConfigError: An embedder cannot be had, or nothing is indexed yet.
+            EmbeddingError: An embedder takes no more now; what is finished is kept.
+            LeaseLostError: Somebody stopped it; what is finished is kept.
+            StoreError: Another process is embedding; the message says which.
+        """
+        from firstlight.corpus.migrate import migrate, questions_of  # noqa: PLC0415  # they write
+
+        questions = questions_of(golden, min_quality)
+        with damage_told(self._site):
+            return migrate(
+                self._site,
+                self._upgrade,
+                model,
+                questions=questions,
+                min_quality=min_quality,
+                yes=yes,
+                progress=progress,
+            )
+
+    def roll_back(self) -> MigrationReport:
+        """Let the model before the last migration serve again, in one step; doing it twice changes nothing.
+
+        Its vectors were kept; chunks that are new since are embedded in the background.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        from firstlight.corpus.models import roll_back  # noqa: PLC0415
+
+        with damage_told(self._site):
+            return roll_back(self._site, self._upgrade)
+
+    def migration_status(self) -> MigrationStatus:
+        """Return which models the index has vectors of: one that serves, is being filled, or is kept."""
+        from firstlight.corpus.models import status  # noqa: PLC0415
+
+        with damage_told(self._site):
+            return status(self._site)
+
+    def drop_migration(self) -> str | None:
+        """End the migration under way and throw away what it has filled; return its model, if there is one.
+
+        The vector cache keeps what was made, as long as there is room.
+        """
+        from firstlight.corpus.models import drop_shadow  # noqa: PLC0415
+
+        with damage_told(self._site):
+            return drop_shadow(self._site)
 
     def verify(self, *, repair: bool = False, wait: float = WAIT_SECONDS) -> VerifyReport:
         """Prove that manifest, chunks and postings agree, id by id.

@@ -78,23 +78,29 @@ def ensure_recorded(site: Site, embedding: Embedding, role: str = "serving") -> 
     with site.database.read() as connection:
         row = read_embedders(connection).get(role)
     if row is None:
-        embedder = embedding.embedder
-        fingerprint = embedder.fingerprint  # which a provider may have to be asked for: not while others wait
+        # A provider may have to be asked for it: not while others wait.
+        fingerprint = embedding.embedder.fingerprint
         with site.database.write() as connection:
-            insert_embedder(
-                connection,
-                role=role,
-                spec=embedding.spec,
-                name=embedder.name,
-                fingerprint=fingerprint,
-                dimensions=embedder.dimensions,
-            )
-            floor = getattr(embedder, "floor", None)
-            if floor is not None:
-                set_floor(connection, read_embedders(connection)[role].id, float(floor))
-            row = read_embedders(connection)[role]
+            row = record(connection, embedding, fingerprint, role)
     embedding.check_recorded(row)
     return row
+
+
+def record(connection: sqlite3.Connection, embedding: Embedding, fingerprint: str, role: str) -> EmbedderRow:
+    """Add the embedder in a role that none has; its fingerprint was read before the transaction."""
+    embedder = embedding.embedder
+    number = insert_embedder(
+        connection,
+        role=role,
+        spec=embedding.spec,
+        name=embedder.name,
+        fingerprint=fingerprint,
+        dimensions=embedder.dimensions,
+    )
+    floor = getattr(embedder, "floor", None)
+    if floor is not None:
+        set_floor(connection, number, float(floor))
+    return read_embedders(connection)[role]
 
 
 def how_far(connection: sqlite3.Connection, row: EmbedderRow, rate: float = 0.0) -> Step:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.store.vectors import FOREIGN
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -128,9 +130,9 @@ def count_lost(connection: sqlite3.Connection, *, old: int, new: int) -> int:
     """
     found = connection.execute(
         "SELECT count(*) FROM vectors n WHERE n.embedder = ? AND n.reason IS NOT NULL "
-        "AND (n.reason != 'language' OR EXISTS (SELECT 1 FROM vectors o "
+        "AND (n.reason != ? OR EXISTS (SELECT 1 FROM vectors o "
         "WHERE o.embedder = ? AND o.chunk = n.chunk AND o.vector IS NOT NULL))",
-        (new, old),
+        (new, FOREIGN, old),
     )
     lost: int = found.fetchone()[0]
     return lost
