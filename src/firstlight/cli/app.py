@@ -24,6 +24,7 @@ _COMMANDS = {
     "verify": "firstlight.cli.verify",
     "lint": "firstlight.cli.lint",
     "eval": "firstlight.cli.eval",
+    "migrate": "firstlight.cli.migrate",
     "background": "firstlight.cli.background",
     "cache": "firstlight.cli.cache",
     "trust": "firstlight.cli.trust",
