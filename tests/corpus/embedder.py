@@ -49,7 +49,7 @@ class WordEmbedder:
         return np.array([self._vector(text) for text in texts], np.float32)
 
     def _vector(self, text: str) -> NDArray[np.float64]:
-        words = [word.strip("#.,?!:").lower() for word in text.split()]
+        words = [word.strip('#.,?!:"').lower() for word in text.split()]
         summed = sum(
             (self._direction(SYNONYMS.get(word, word)) for word in words), np.full(self.dimensions, 1e-6)
         )
