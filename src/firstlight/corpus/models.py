@@ -42,7 +42,7 @@ def roll_back(site: Site, upgrade: Upgrade) -> MigrationReport:
         chunks = count_vectors(connection, rows[SERVING].id).total
     reason = f"{model.name} serves again"
     if model.waiting:
-        reason += f"; {model.waiting:,} chunks that are new since wait for its vectors"
+        reason += f"; {model.embedded:,} of {chunks:,} chunks have its vectors"
     report = MigrationReport(ROLLED_BACK, reason, model, old, chunks, generation=generation)
     configured = follow(site, upgrade, own)
     return replace(report, configured=configured, seconds=time.perf_counter() - began)
