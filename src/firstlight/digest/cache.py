@@ -1,0 +1,253 @@
+"""The digest cache: answers that need not be made again. It holds hashes, answers and offsets.
+
+What it cannot read is missing and what it cannot write is not kept: it never stops an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import tempfile
+import threading
+import time
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from firstlight.digest.types import Citation, Digest, Passage
+from firstlight.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["MAX_BYTES", "DigestCache", "DigestKey", "digest_key"]
+
+MAX_BYTES = 64_000_000
+_APPLICATION_ID = 0x66697264  # "fird"
+_VERSION = 1
+# Raised whenever the same question would be answered from other passages, or asked in other words.
+_RECIPE = "1"
+_BUSY_SECONDS = 10.0
+_KEPT_SHARE = 0.9
+# An entry's last use is written down once in so many seconds.
+_TOUCH_SECONDS = 3600
+_TABLE = """
+CREATE TABLE digests (
+    key BLOB PRIMARY KEY,
+    used INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX digests_used ON digests (used);
+"""
+
+_log = logging.getLogger(__name__)
+
+
+class DigestKey(NamedTuple):
+    """What makes two questions one: the document, what is asked, who answers, and for whom."""
+
+    content_hash: bytes
+    question: str
+    embedder: str
+    llm: str
+    caller_class: str
+
+
+def digest_key(key: DigestKey) -> bytes:
+    """Return what a digest is kept by; nothing of the question can be read from it."""
+    parts = [key.content_hash, *(part.encode("utf-8", "surrogatepass") for part in (*key[1:], _RECIPE))]
+    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
+
+
+class DigestCache:
+    """Digests by key, in one SQLite file; safe for many threads and processes; opened for each use.
+
+    Args:
+        path: The file; made on the first write.
+        max_bytes: The bytes of digests beyond which what was not used for longest is dropped.
+        clock: The time in seconds.
+    """
+
+    def __init__(
+        self, path: Path, *, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.time
+    ) -> None:
+        if max_bytes < 1:
+            raise ValueError(f"max_bytes is {max_bytes}; it has to be 1 or more")
+        self.path = path
+        self.max_bytes = max_bytes
+        self._clock = clock
+        self._writing = threading.Lock()
+        self._said = False
+
+    def get(self, key: DigestKey, text: str) -> Digest | None:
+        """Return a digest of the document with that text, as it was stored."""
+        hashed = digest_key(key)
+        if not self.path.exists():
+            return None
+        try:
+            with self._opened() as connection:
+                row = connection.execute("SELECT body, used FROM digests WHERE key = ?", (hashed,)).fetchone()
+                if row is None:
+                    return None
+                self._touch(connection, hashed, row[1])
+            return _read(row[0], text)
+        except (sqlite3.Error, StoreError, OSError) as error:
+            self._tell_once("read", error)
+        except (ValueError, TypeError, KeyError):  # damaged: made again, and stored over it
+            return None
+        return None
+
+    def put(self, key: DigestKey, digest: Digest) -> None:
+        """Keep a digest."""
+        body = _written(digest)
+        try:
+            with self._writing, self._opened() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(
+                    "INSERT OR REPLACE INTO digests (key, used, size, body) VALUES (?, ?, ?, ?)",
+                    (digest_key(key), int(self._clock()), len(body), body),
+                )
+                self._make_room(connection)
+                connection.execute("COMMIT")
+        except (sqlite3.Error, StoreError, OSError) as error:
+            self._tell_once("written", error)
+
+    def check(self) -> None:
+        """Raise a StoreError where the file is somebody else's, or from the future; it is left as it is."""
+        if not self.path.exists():
+            return
+        try:
+            with self._opened():
+                pass
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{self.path}: {error}; name another cache, or move this file away") from error
+
+    def _touch(self, connection: sqlite3.Connection, key: bytes, used: int) -> None:
+        """Note a use, now and then, and only where nobody else is writing: reading is to stay reading."""
+        now = int(self._clock())
+        if now - used >= _TOUCH_SECONDS:
+            connection.execute("PRAGMA busy_timeout = 0")
+            with suppress(sqlite3.OperationalError):
+                connection.execute("UPDATE digests SET used = ? WHERE key = ?", (now, key))
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        size: int = connection.execute("SELECT ifnull(sum(size), 0) FROM digests").fetchone()[0]
+        if size <= self.max_bytes:
+            return
+        excess = size - int(self.max_bytes * _KEPT_SHARE)
+        for row, part in connection.execute(
+            "SELECT rowid, size FROM digests ORDER BY used, rowid"
+        ).fetchall():
+            if excess <= 0:
+                break
+            connection.execute("DELETE FROM digests WHERE rowid = ?", (row,))
+            excess -= part
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Connect: half a millisecond, once a question, for which no connection has to be shared or kept."""
+        if not self.path.exists() or not self.path.stat().st_size:
+            _create(self.path)
+        with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
+            application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            if application != _APPLICATION_ID:
+                raise StoreError(f"{self.path}: this is no digest cache; name another file")
+            if version != _VERSION:
+                raise StoreError(
+                    f"{self.path}: format {version} is not this firstlight's ({_VERSION}); name another file"
+                )
+            connection.execute("PRAGMA synchronous = NORMAL")
+            yield connection
+
+    def _tell_once(self, what: str, error: Exception) -> None:
+        if not self._said:
+            self._said = True
+            _log.warning("the digest cache cannot be %s, so digests are made again: %s", what, error)
+
+
+def _create(path: Path) -> None:
+    """Make an empty cache that nobody else can read; it appears under its name only when it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    os.close(number)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.executescript(_TABLE)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            connection.execute("PRAGMA journal_mode = WAL")
+        if path.exists() and not path.stat().st_size:
+            path.unlink(missing_ok=True)
+        with suppress(FileExistsError):  # another process was quicker
+            os.link(name, path)
+    finally:
+        os.unlink(name)  # noqa: PTH108  # a string
+
+
+def _written(digest: Digest) -> str:
+    """Return a digest as JSON; its passages are in the document, so that offsets will do."""
+    passages = [
+        [
+            each.number,
+            each.start,
+            each.end,
+            each.line_start,
+            each.line_end,
+            each.page,
+            each.score,
+            each.page_end,
+        ]
+        for each in digest.passages
+    ]
+    citations = [
+        [each.number, each.start, each.end, each.answer_start, each.answer_end] for each in digest.citations
+    ]
+    return json.dumps(
+        {
+            "text": digest.text,
+            "retrieval": digest.retrieval,
+            "embedded": digest.embedded,
+            "total": digest.total,
+            "model": digest.model,
+            "llm": digest.llm,
+            "removed": digest.removed,
+            "passages": passages,
+            "citations": citations,
+        },
+        separators=(",", ":"),
+    )
+
+
+def _read(body: str, text: str) -> Digest:
+    stored = json.loads(body)
+    passages = tuple(
+        Passage(
+            number=number,
+            start=start,
+            end=end,
+            line_start=line_start,
+            line_end=line_end,
+            page=page,
+            text=text[start:end],
+            score=score,
+            page_end=page_end,
+        )
+        for number, start, end, line_start, line_end, page, score, page_end in stored.pop("passages")
+    )
+    citations = tuple(Citation(*fields) for fields in stored.pop("citations"))
+    digest = Digest(**stored, passages=passages, citations=citations, provisional=False)
+    return replace(digest, reason=f"answered before, from {_HOW[digest.retrieval]}", retrieval="cached")
+
+
+_HOW = {
+    "whole": "the whole document",
+    "head": "its leading passages",
+    "hybrid": "passages chosen by meaning and words",
+    "bm25": "passages chosen by words",
+}

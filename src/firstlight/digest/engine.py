@@ -1,0 +1,279 @@
+"""One long document and one question: passages from it at once, and an answer from them."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from firstlight.digest.background import Background
+from firstlight.digest.deadline import Calls, Deadline
+from firstlight.digest.documents import Documents
+from firstlight.digest.embedding import DEFAULT, Embedding, open_embedder
+from firstlight.digest.gate import Gate
+from firstlight.digest.retrieve import Retriever
+from firstlight.digest.stream import DigestStream
+from firstlight.digest.types import TIMEOUT, Digest
+from firstlight.errors import FirstlightError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from os import PathLike
+    from typing import Self
+
+    from firstlight.digest.cache import DigestCache, DigestKey
+    from firstlight.digest.types import Llm
+    from firstlight.embed.types import Embedder
+
+__all__ = ["DigestEngine"]
+
+_EXTRACT = "extract"  # who answers where there is no language model
+_MOST_CALLS = 32
+
+_log = logging.getLogger(__name__)
+
+
+class DigestEngine:
+    """Answers questions about one long document at a time; thread-safe.
+
+    A short document is read whole. Of a long one passages are chosen: at once by words, and by meaning too as
+    soon as it is embedded, which happens behind the answers.
+
+    Args:
+        llm: Who writes the answer: the URL of an OpenAI-compatible endpoint, an object with `name` and
+            `stream(messages, **options)`, or None, where the best sentences are the answer.
+        embedder: A spec such as `local` or `openai:MODEL`, an Embedder, or None. By default the local one if
+            it is installed, else none.
+        cache: The file of digests; vectors are kept in one beside it. None keeps neither.
+        gate: Bounds how many embed or write at once.
+        timeout: Seconds from a question to the end of its answer.
+
+    Raises:
+        ConfigError: What is named cannot be had.
+        StoreError: The cache is another program's file.
+        ValueError: `timeout` is not above 0.
+
+    Example:
+        >>> with DigestEngine(llm=None, embedder=None, cache=None) as engine:
+        ...     digest = engine.run("The pump is red. It stands in hall 4.", "Where is the pump?")
+        >>> digest.retrieval, len(digest.passages)
+        ('whole', 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        llm: str | Llm | None,
+        embedder: str | Embedder | None = DEFAULT,
+        cache: str | PathLike[str] | None = "digest.db",
+        gate: Gate | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        if not timeout > 0:
+            raise ValueError(f"timeout must be above 0, not {timeout}")
+        self._timeout = timeout
+        self._gate = Gate() if gate is None else gate
+        self._calls = Calls(most=max(_MOST_CALLS, 2 * self._gate.active))
+        self._resources = ExitStack()  # what was made here is closed with it
+        self._llm = self._made(llm, _chat_client) if isinstance(llm, str) else llm
+        self._digests, vectors = _open_caches(None if cache is None else Path(cache))
+        if vectors is not None:
+            self._resources.callback(vectors.close)
+        model = open_embedder(embedder)
+        if model is not embedder and model is not None:
+            self._close_later(model)
+        embedding = (
+            None
+            if model is None
+            else Embedding(model, cache=vectors, calls=self._calls, question_timeout=timeout / 3)
+        )
+        self._documents = Documents()
+        self._background = Background(embedding, self._gate, timeout=timeout)
+        self._retriever = Retriever(embedding, self._gate, self._background, cached=cache is not None)
+        self._closed = False
+        # An engine that is forgotten without `close` leaves no thread behind.
+        self._end = weakref.finalize(self, _end, self._calls, self._background, self._resources)
+
+    def run(self, text: str, question: str, *, caller_class: str = "default") -> Digest:
+        """Answer a question from a document.
+
+        Args:
+            text: The document.
+            question: What is asked; an empty one gets a digest of the leading passages.
+            caller_class: Whose question it is: one class never sees what another's left in the caches.
+
+        Raises:
+            GateRefusedError: Too many ask at once.
+            DeadlineError: There is no whole answer in time.
+            FirstlightError: The language model fails.
+        """
+        with self.stream(text, question, caller_class=caller_class) as stream:
+            for _ in stream:
+                pass
+            return stream.digest
+
+    def stream(self, text: str, question: str, *, caller_class: str = "default") -> DigestStream:
+        """Return an iterator of the answer's text as it is written; when it ends, it has the `digest`.
+
+        Nothing is done before the first `next`. Citations are checked when the answer is whole: what is in
+        `digest.text` lacks those that point nowhere. See `run` for the arguments and the errors.
+        """
+        for name, value in (("text", text), ("question", question), ("caller_class", caller_class)):
+            if not isinstance(value, str):
+                raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+        return DigestStream(self._answer(text, question, caller_class))
+
+    def wait_background(self, timeout: float | None = None) -> bool:
+        """Return True once nothing is queued and nothing in progress, False after `timeout` seconds."""
+        return self._background.wait(timeout)
+
+    def close(self) -> None:
+        """End the worker and every call under way, and let go of the caches."""
+        self._closed = True
+        self._documents.clear()
+        self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _answer(self, text: str, question: str, caller_class: str) -> Generator[str, None, Digest]:
+        if self._closed:
+            raise FirstlightError("the engine is closed: make another one")
+        timings = _Timings()
+        deadline = Deadline(self._timeout)
+        document = self._documents.get(text, caller_class)
+        with ExitStack() as held:
+            asked = self._retriever.ask(document, question, caller_class, timings)
+            key: DigestKey | None = None
+            if self._digests is not None and asked.fingerprint is not None:
+                key = asked.key(_EXTRACT if self._llm is None else str(self._llm.name))
+                with timings.step("lookup"):
+                    stored = self._digests.get(key, document.text)
+                if stored is not None:
+                    yield stored.text
+                    return self._finished(replace(stored, timings=timings.total()), document.content_hash)
+            found = asked.retrieve(deadline, held, writes=self._llm is not None)
+            digest = Digest(
+                text="",
+                retrieval=found.way.retrieval,
+                embedded=found.embedded,
+                total=len(document.chunks),
+                passages=found.passages,
+                citations=(),
+                provisional=found.way.provisional,
+                reason=found.way.reason,
+                model=self._retriever.model,
+                llm=None if self._llm is None else str(self._llm.name),
+            )
+            if not found.passages:
+                digest = replace(digest, reason="the document is empty")
+            else:
+                digest = yield from self._written(digest, question, deadline, timings)
+            if key is not None and self._digests is not None and not digest.provisional:
+                self._digests.put(key, digest)
+        return self._finished(replace(digest, timings=timings.total()), document.content_hash)
+
+    def _written(
+        self, digest: Digest, question: str, deadline: Deadline, timings: _Timings
+    ) -> Generator[str, None, Digest]:
+        """Yield the answer from a digest's passages, and return the digest with it."""
+        llm = self._llm
+        if llm is None:
+            from firstlight.digest.extract import extract  # noqa: PLC0415  # where it is needed
+
+            with timings.step("llm"):
+                text, citations = extract(question, digest.passages)
+            yield text
+            reason = f"{digest.reason}; there is no language model: these are its best sentences, verbatim"
+            return replace(digest, text=text, citations=citations, reason=reason)
+        from firstlight.digest.citations import checked  # noqa: PLC0415
+        from firstlight.digest.prompt import messages  # noqa: PLC0415
+
+        asked = messages(question, digest.passages)
+        with timings.step("llm"):
+            parts: list[str] = []
+            tokens = self._calls.stream(
+                lambda stop: llm.stream(asked, timeout=deadline.left(), stop=stop), until=deadline
+            )
+            try:
+                for token in tokens:
+                    parts.append(token)
+                    yield token
+            finally:
+                tokens.close()
+        answer = checked("".join(parts), digest.passages)
+        return replace(digest, text=answer.text, citations=answer.citations, removed=answer.removed)
+
+    def _finished(self, digest: Digest, content_hash: bytes) -> Digest:
+        _log.debug(
+            "document %s: %s, %d of %d chunks embedded, %d passages, %.3f s",
+            content_hash.hex()[:12],
+            digest.retrieval,
+            digest.embedded,
+            digest.total,
+            len(digest.passages),
+            digest.timings["total"],
+        )
+        return digest
+
+    def _made(self, url: str, make: Any) -> Llm:
+        client: Llm = make(url)
+        self._close_later(client)
+        return client
+
+    def _close_later(self, made: object) -> None:
+        close = getattr(made, "close", None)
+        if close is not None:
+            self._resources.callback(close)
+
+
+class _Timings:
+    """The seconds of each step."""
+
+    def __init__(self) -> None:
+        self._begin = perf_counter()
+        self._steps: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Count what is done inside to a step."""
+        begin = perf_counter()
+        try:
+            yield
+        finally:
+            self._steps[name] = self._steps.get(name, 0.0) + perf_counter() - begin
+
+    def total(self) -> dict[str, float]:
+        """Return the steps, and the time from the beginning on."""
+        return {**self._steps, "total": perf_counter() - self._begin}
+
+
+def _end(calls: Calls, background: Background, resources: ExitStack) -> None:
+    calls.close()
+    background.stop()
+    resources.close()
+
+
+def _chat_client(url: str) -> Llm:
+    from firstlight.digest.llm import ChatClient  # noqa: PLC0415  # an extra
+
+    return ChatClient(url)
+
+
+def _open_caches(path: Path | None) -> tuple[DigestCache | None, Any]:
+    """Return the cache of digests and, beside it, that of vectors; nothing is made yet."""
+    if path is None:
+        return None, None
+    from firstlight.digest.cache import DigestCache  # noqa: PLC0415
+    from firstlight.embed.cache import VectorCache  # noqa: PLC0415
+
+    digests = DigestCache(path)
+    digests.check()
+    return digests, VectorCache(path.with_name(f"{path.stem}.vectors{path.suffix}"))

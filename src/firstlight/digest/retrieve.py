@@ -1,0 +1,272 @@
+"""A question's passages: the rules of `select`, applied to vectors, the gate and the time that there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from firstlight.digest import select
+from firstlight.digest.cache import DigestKey
+from firstlight.digest.deadline import DeadlineError
+from firstlight.digest.gate import GateRefusedError
+from firstlight.digest.select import Way
+from firstlight.errors import EmbeddingError
+from firstlight.lexical.query import parse_query
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager, ExitStack
+    from typing import Protocol
+
+    from firstlight.digest.background import Background
+    from firstlight.digest.deadline import Deadline
+    from firstlight.digest.documents import LongText
+    from firstlight.digest.embedding import Embedding, Found, Vector
+    from firstlight.digest.gate import Gate
+    from firstlight.digest.select import Scores
+    from firstlight.digest.types import Passage
+
+    class Timings(Protocol):
+        """Counts the time of steps."""
+
+        def step(self, name: str) -> AbstractContextManager[None]: ...
+
+
+__all__ = ["Asked", "Retrieved", "Retriever"]
+
+# What embedding may take of the time while somebody waits for it.
+_SHARE = 1 / 3
+# A shorter document is counted through in a few milliseconds, and needs no index for the next question.
+_INDEXED_FROM = 64  # chunks
+
+
+class Retrieved(NamedTuple):
+    """The passages, how they were chosen, and how many chunks had a vector."""
+
+    way: Way
+    passages: tuple[Passage, ...]
+    embedded: int
+
+
+class Retriever:
+    """Finds passages.
+
+    Args:
+        embedding: The embedder; None where there is none.
+        gate: Whom embedding while somebody waits asks.
+        background: Embeds what is too much for that.
+        cached: Whether vectors are kept.
+    """
+
+    def __init__(
+        self, embedding: Embedding | None, gate: Gate, background: Background, *, cached: bool
+    ) -> None:
+        self.embedding = embedding
+        self.gate = gate
+        self.background = background
+        self.cached = cached
+
+    @property
+    def model(self) -> str | None:
+        """The embedding model."""
+        return None if self.embedding is None else self.embedding.name
+
+    def ask(self, document: LongText, question: str, caller_class: str, timings: Timings) -> Asked:
+        """Return the question with what can be said of it before anything is looked up."""
+        return Asked(self, document, question, caller_class, timings)
+
+
+class Asked:
+    """One question of one document.
+
+    Attributes:
+        fingerprint: Of the embedder that the answer depends on; empty for none, None where it cannot be told.
+    """
+
+    def __init__(
+        self, retriever: Retriever, document: LongText, question: str, caller_class: str, timings: Timings
+    ) -> None:
+        self._retriever = retriever
+        self._document = document
+        self._question = question
+        self._caller_class = caller_class
+        self._timings = timings
+        embedding = retriever.embedding
+        if embedding is not None and not embedding.knows(document.text, document.language):
+            embedding = None
+        self._embedding = embedding
+        self._query = parse_query(question, (document.language,))
+        self._trouble = ""
+        with timings.step("chunk"):
+            self._way = select.first_way(
+                tokens=document.tokens,
+                question=question,
+                chunks=lambda: len(document.chunks),
+                embedder=None if embedding is None else embedding.name,
+                cached=retriever.cached,
+            )
+        self.fingerprint: str | None = ""
+        if self._way is None and embedding is not None:
+            try:
+                self.fingerprint = embedding.fingerprint()
+            except EmbeddingError as error:
+                self.fingerprint, self._trouble = None, str(error)
+
+    def key(self, llm: str) -> DigestKey:
+        """Return what the digest is kept by."""
+        return DigestKey(
+            self._document.content_hash, self._question, self.fingerprint or "", llm, self._caller_class
+        )
+
+    def retrieve(self, deadline: Deadline, held: ExitStack, *, writes: bool) -> Retrieved:
+        """Return the passages.
+
+        Args:
+            deadline: Of the whole run.
+            held: Where the place at the gate is kept, once there is one.
+            writes: Whether a language model writes the answer, which needs that place in any case.
+
+        Raises:
+            GateRefusedError: The answer needs a place at the gate, and there is none.
+        """
+        with self._timings.step("chunk"):
+            chunks = self._document.chunks
+        if not chunks:
+            return Retrieved(self._way or Way("whole", ""), (), 0)
+        work = _Work(self._retriever.gate, deadline, held, writes=writes)
+        if self._way is not None or self._embedding is None:
+            found = self._by(self._way or Way("bm25", ""), {}, None)
+        else:
+            found = self._with_vectors(self._embedding, work)
+        if writes:
+            work.begin(deadline)
+        return found
+
+    def _with_vectors(self, embedding: Embedding, work: _Work) -> Retrieved:
+        """Look every chunk up, and embed what little is missing."""
+        if self.fingerprint is None:
+            return self._gives_way({}, self._trouble)
+        hashes = self._document.hashes
+        with self._timings.step("lookup"):
+            found = embedding.known(hashes, self._caller_class)
+            missing = embedding.missing(hashes, found, self._caller_class)
+        way = select.way_of_missing(len(missing), len(hashes), embedding.name)
+        if way.retrieval == "bm25":
+            self._queue()
+            return self._by(way, found, None)
+        until = work.deadline.part(_SHARE)
+        try:
+            question = self._embedded(embedding, work, until, found, is_complete=not missing)
+        except (EmbeddingError, DeadlineError) as error:
+            return self._gives_way(found, str(error))
+        except GateRefusedError as error:
+            if work.writes:
+                raise
+            return self._gives_way(found, str(error))
+        return self._by(way, found, question)
+
+    def _embedded(
+        self, embedding: Embedding, work: _Work, until: Deadline, found: Found, *, is_complete: bool
+    ) -> Vector:
+        """Return the question's vector, with what was missing of the chunks' in `found`."""
+        if is_complete:
+            work.begin(until)
+            with self._timings.step("embed_question"):
+                return embedding.question(self._question, self._caller_class, until=until)
+        with embedding.turn(self._document.content_hash, self._caller_class, within=until.left()) as is_ours:
+            if not is_ours:
+                raise DeadlineError("the document is being embedded for somebody else")
+            work.begin(until)
+            with self._timings.step("embed_question"):
+                question = embedding.question(self._question, self._caller_class, until=until)
+            with self._timings.step("embed"):
+                self._embed_missing(embedding, until, found)
+        return question
+
+    def _embed_missing(self, embedding: Embedding, until: Deadline, found: Found) -> None:
+        hashes, texts = self._document.hashes, self._document.texts
+        found |= embedding.known(hashes, self._caller_class)  # those before us may have embedded some
+        missing = embedding.missing(hashes, found, self._caller_class)
+        items = {hashes[place]: texts[place] for place in missing}
+        if items:
+            embedding.documents(list(items.items()), self._caller_class, until=until, found=found)
+
+    def _gives_way(self, found: Found, why: str) -> Retrieved:
+        """Return what words alone find, because the vectors could not be had now."""
+        embedding = self._embedding
+        if embedding is not None and self.fingerprint is not None:
+            if embedding.missing(self._document.hashes, found, self._caller_class):
+                self._queue()
+        else:
+            self._queue()
+        way = Way(
+            "bm25", f"embedding gave way ({why}): passages were chosen by words alone", provisional=True
+        )
+        return self._by(way, found, None)
+
+    def _queue(self) -> None:
+        if self._retriever.cached:
+            self._retriever.background.put(self._document, self._caller_class)
+
+    def _by(self, way: Way, found: Found, question: Vector | None) -> Retrieved:
+        """Choose the passages in that way."""
+        document = self._document
+        with self._timings.step("select"):
+            scores: Scores | None = None
+            if way.retrieval == "whole":
+                chosen = list(range(len(document.chunks)))
+            elif way.retrieval == "head":
+                chosen = select.head(document.sizes)
+            elif question is None:
+                scores = select.normalised(document.bm25(self._query))
+                chosen = select.best(document.sizes, scores, scores > 0)
+                way = _said(way, int(np.count_nonzero(scores)))
+            else:
+                scores, matches = self._hybrid(found, question)
+                chosen = select.best(document.sizes, scores, matches)
+                way = _said(way, int(np.count_nonzero(matches)))
+            passages = select.passages(document.chunks, chosen, scores, document.pages)
+        if not document.is_indexed and way.retrieval == "bm25" and len(document.chunks) >= _INDEXED_FROM:
+            self._retriever.background.later(document.index)
+        return Retrieved(way, passages, sum(item in found for item in document.hashes) if found else 0)
+
+    def _hybrid(
+        self, found: Found, question: Vector
+    ) -> tuple[Scores, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """Return each chunk's score, and whether it matches: by a word, or from the model's floor on."""
+        shared = select.overlap(self._query, self._document.index())
+        cosine = select.cosines(question, self._document.hashes, found)
+        floor = getattr(self._embedding.embedder, "floor", None) if self._embedding is not None else None
+        near = cosine > 0 if floor is None else cosine >= floor
+        scores = select.hybrid(cosine, shared)
+        return scores, (shared > 0) | near
+
+
+class _Work:
+    """A run's place at the gate."""
+
+    def __init__(self, gate: Gate, deadline: Deadline, held: ExitStack, *, writes: bool) -> None:
+        self.deadline = deadline
+        self.writes = writes
+        self._gate = gate
+        self._held = held
+        self._is_in = False
+
+    def begin(self, until: Deadline) -> None:
+        """Wait for the place, where there is none yet: with a model to write as long as the run may take.
+
+        Raises:
+            GateRefusedError: There is none.
+        """
+        if not self._is_in:
+            self._gate.acquire(within=(self.deadline if self.writes else until).left())
+            self._held.callback(self._gate.release)
+            self._is_in = True
+
+
+def _said(way: Way, matches: int) -> Way:
+    if matches:
+        return way
+    return way._replace(
+        reason=f"{way.reason}; nothing in the document matches, so that only its beginning is given"
+    )
