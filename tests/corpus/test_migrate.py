@@ -271,7 +271,7 @@ def test_a_rollback_is_one_step_and_its_undoing_another(corpus: Corpus, pages: D
     corpus.sync(embed=True)
     report = corpus.roll_back()
     assert (report.outcome, report.model.name, report.model.waiting) == ("rolled-back", "old", 1)
-    assert report.reason == "old serves again; 1 of 23 chunks X"
+    assert report.reason == "old serves again; 22 of 23 chunks have its vectors"
     assert found(corpus, "automobile")[:2] == ("partial", "old")
     assert corpus.wait_background(30)
     assert found(corpus, "zebra race") == ("hybrid", "old", ["late.md"])
