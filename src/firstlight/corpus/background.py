@@ -196,6 +196,8 @@ class Background:
     def _run(self, stop: threading.Event) -> None:
         try:
             run(self._site, self._embedding, stop, progress=self._progress)
+            if stop.is_set():
+                self._failure = LeaseLostError("the embedding was stopped; what is finished is kept")
         except FirstlightError as error:  # `status`, or the user's next call, tells of it
             self._failure = error
 
