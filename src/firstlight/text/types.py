@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file that a walk found: its name below the root, with `/`, as it is on disk, and its stat."""
+class FileEntry(NamedTuple):
+    """A file that a walk found: its name below the root, with `/`, as it is on disk, and its stat.
+
+    A tuple, because a walk makes one for every file, before every search.
+    """
 
     path: str
     size: int
