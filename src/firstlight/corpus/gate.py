@@ -72,17 +72,14 @@ def verdict(gate: Gate | None, lost: int, chunks: int, *, min_quality: float, ye
     Example:
         >>> from firstlight.corpus.migration_types import Gate
         >>> verdict(Gate(9, 9, 0.6, 0.8, 0.72), 0, 50, min_quality=0.95, yes=True)
-        ('refused', 'the new quality is 90.0 % of the old, below 95.0 %: nDCG@10 0.720 after 0.800')
+        ('refused', 'the new quality is 90.0 % of the old, less than 95.0 %')
         >>> verdict(None, 0, 50, min_quality=0.95, yes=False)
         ('waiting', 'no golden questions compare the two models')
     """
     quality = None if gate is None else gate.quality
-    figures = ""
-    if gate is not None and quality is not None:
-        figures = f"nDCG@10 {gate.new_ndcg:.3f} after {gate.old_ndcg:.3f}"
-        if quality < min_quality:
-            shares = f"{_percent(quality)} of the old, below {_percent(min_quality)}"
-            return REFUSED, f"the new quality is {shares}: {figures}"
+    passed = "" if quality is None else f"the new quality is {_percent(quality)} of the old"
+    if quality is not None and quality < min_quality:
+        return REFUSED, f"{passed}, less than {_percent(min_quality)}"
     doubts = []
     if lost > MOST_LOST * chunks:
         doubts.append(f"{lost:,} of {chunks:,} chunks cannot be embedded by the new model")
@@ -97,7 +94,8 @@ def verdict(gate: Gate | None, lost: int, chunks: int, *, min_quality: float, ye
         )
     if doubts and not yes:
         return WAITING, "; ".join(doubts)
-    return SWAPPED, "; ".join([*doubts, *filter(None, [figures])]) + ("; as was said" if doubts else "")
+    accepted = f"accepted although {' and '.join(doubts)}" if doubts else ""
+    return SWAPPED, "; ".join(filter(None, [passed, accepted]))
 
 
 def _quality(rankings: Rankings, golden: Golden, labelled: Collection[str]) -> float | None:
