@@ -90,7 +90,17 @@ def vector_leg(
     if not is_known(question, language, known):
         return f"{recorded.name} does not know the question's language; ranked by BM25 alone"
     try:
-        vector = embedding.question.embed(question)
+        vector = _vector(embedding, question, recorded)
     except EmbeddingError as error:
         return f"the question could not be embedded ({error}); ranked by BM25 alone"
     return Leg(vector, recorded, "vector" if mode == "vector" else "hybrid", weight)
+
+
+def _vector(embedding: Embedding, question: str, recorded: EmbedderRow) -> NDArray[np.float32]:
+    vector = embedding.question.embed(question)
+    if len(vector) != recorded.dimensions:
+        raise EmbeddingError(
+            f"{recorded.name} now answers with {len(vector)} dimensions, and had {recorded.dimensions}",
+            kind="wrong-answer",
+        )
+    return vector
