@@ -31,7 +31,7 @@ def test_the_overview_names_every_command_and_the_exit_codes(run: Run) -> None:
     assert "130 interrupted" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["search", "sync", "status", "verify", "lint", "eval"])
+@pytest.mark.parametrize("name", ["search", "sync", "status", "verify", "lint", "eval", "migrate"])
 def test_what_reports_can_report_in_json(name: str) -> None:
     command = app.get_command(click.Context(app), name)
     assert command is not None

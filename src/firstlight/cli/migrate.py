@@ -39,7 +39,12 @@ _VERBS = ("--to", "--rollback", "--drop", "--status")
     is_flag=True,
     help="Leave out judgements on documents that are not in DIR; else they are an error.",
 )
-@click.option("--yes", "assume_yes", is_flag=True, help="Swap without a comparison of labelled questions.")
+@click.option(
+    "--yes",
+    "assume_yes",
+    is_flag=True,
+    help="Swap without a comparison of labelled questions; index a large folder without asking.",
+)
 @click.option("--rollback", is_flag=True, help="Let the model before the last migration serve again.")
 @click.option("--drop", is_flag=True, help="Give a migration up, and throw away what it has filled.")
 @click.option("--status", is_flag=True, help="Show which models there are vectors of, and how far they are.")

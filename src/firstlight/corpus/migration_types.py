@@ -103,7 +103,7 @@ class MigrationReport:
         lost: Chunks that the new model cannot embed, those aside that the old one does not know either.
         gate: How their answers compare; None where nothing was asked.
         replaced: The model of the unfinished migration that this one took the place of, or None.
-        configured: Whether the settings that this was done with name the model that serves now.
+        configured: Whether this corpus was open with the model that serves now: no setting is to be changed.
         generation: The state of the index afterwards.
         seconds: How long it took.
     """
