@@ -103,7 +103,7 @@ def test_what_stands_twice_comes_once() -> None:
 @pytest.mark.parametrize(
     ("text", "question", "expected"),
     [
-        ("Das Wetter ist schön. Die Häuser wurden 1952 in Köln gebaut.", "Wann wurde das Haus gebaut?", "1952"),
+        ("Schönes Wetter. Die Häuser wurden 1952 in Köln gebaut.", "Wann wurde das Haus gebaut?", "1952"),
         ("天气很好。节点在升级之前必须排空。咖啡在四点。", "节点 升级", "节点在升级之前必须排空。"),
     ],
 )  # fmt: skip
