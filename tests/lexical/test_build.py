@@ -72,6 +72,15 @@ def test_texts_beyond_one_batch_are_indexed_like_those_within() -> None:
     assert segment.lengths.tolist() == [2, 90_000, 1, 90_000, 2]
 
 
+def test_words_about_as_long_as_the_longest_are_indexed_as_one_by_one() -> None:
+    for letters in ("a", "a1", "é", "語x"):
+        for size in (127, 128, 129, 130, 200):
+            item = Indexable(" ".join([(letters * size)[:size], (letters * size)[: size - 1] + "s"]))
+            segment = build_segment([1], [item])
+            assert set(segment.terms()) == set(frequencies(item)), (letters, size)
+            assert segment.lengths.tolist() == [length(item)]
+
+
 def test_a_chunk_without_words_is_kept_without_postings() -> None:
     segment = build_segment([1, 2, 3], [Indexable(""), Indexable("--- *** 👍"), Indexable("node")])
     assert segment.lengths.tolist() == [0, 0, 1]

@@ -70,3 +70,22 @@ def test_many_short_words_do_not_collide() -> None:
     edges = np.flatnonzero(codes == ord(" "))
     starts, ends = np.concatenate([[0], edges + 1]), np.append(edges, len(codes))
     assert len(np.unique(hasher(2).hash(codes, starts, ends))) == len(starts)
+
+
+# Characters whose bytes are alike, or zero: a hash by bytes must tell them apart, and from their places.
+alike = st.text(alphabet="aNPāĀ乎偐一𐀀𐄀𐄁𝐀", min_size=1, max_size=19)
+
+
+@given(st.lists(alike, min_size=1, max_size=30, unique=True))
+def test_words_of_characters_with_the_same_bytes_do_not_collide(words: list[str]) -> None:
+    codes = code_points(" ".join(words))
+    ends = np.cumsum([len(word) + 1 for word in words]) - 1
+    starts = ends - [len(word) for word in words]
+    assert len(np.unique(hasher().hash(codes, starts, ends))) == len(words)
+
+
+def test_the_end_of_a_very_long_word_is_not_looked_at() -> None:
+    words = ["a" * 24, "a" * 23 + "b", "a" * 25, "a" * 24 + "b", "é" * 9 + "語" * 16, "é" * 9 + "語" * 17]
+    found = [hasher().hash(code_points(word), np.array([0]), np.array([len(word)]))[0] for word in words]
+    assert found[0] == found[2] == found[3] != found[1]
+    assert found[4] == found[5]
