@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,12 +44,11 @@ NONSENSE = (
 # Enough passages to know what nonsense comes near to, and how many of them are looked at.
 ENOUGH = 256
 _SAMPLE = 2048
-_QUANTILE = 0.9
 _HIGHEST = 0.95
 
 
 def floor_of(questions: Vectors, passages: NDArray[np.float32]) -> float:
-    """Return the cosine that nine of ten nonsense questions stay below with every passage.
+    """Return the cosine that no nonsense question exceeds with any passage.
 
     Args:
         questions: float32[q, d], of unit length.
@@ -56,10 +56,10 @@ def floor_of(questions: Vectors, passages: NDArray[np.float32]) -> float:
 
     Example:
         >>> floor_of(np.eye(2, dtype=np.float32), np.array([[0.6, 0.8]], np.float32))
-        0.78
+        0.8
     """
     nearest = (passages.astype(np.float64) @ questions.astype(np.float64).T).max(axis=0)
-    return min(_HIGHEST, max(0.0, round(float(np.quantile(nearest, _QUANTILE)), 3)))
+    return min(_HIGHEST, max(0.0, math.ceil(round(float(nearest.max()) * 1000, 3)) / 1000))
 
 
 def calibrate(
