@@ -35,6 +35,7 @@ _BUSY_SECONDS = 10.0
 _KEPT_SHARE = 0.9
 # An entry's last use is written down once in so many seconds.
 _TOUCH_SECONDS = 3600
+_MOST_IDLE = 4
 _TABLE = """
 CREATE TABLE digests (
     key BLOB PRIMARY KEY,
@@ -46,6 +47,17 @@ CREATE INDEX digests_used ON digests (used);
 """
 
 _log = logging.getLogger(__name__)
+
+
+class _Link(NamedTuple):
+    """A connection, which file it leads to, and in which process it was made."""
+
+    connection: sqlite3.Connection
+    inode: tuple[int, int] | None
+    process: int
+
+
+_INHERITED: list[_Link] = []
 
 
 class DigestKey(NamedTuple):
@@ -65,7 +77,7 @@ def digest_key(key: DigestKey) -> bytes:
 
 
 class DigestCache:
-    """Digests by key, in one SQLite file; safe for many threads and processes; opened for each use.
+    """Digests by key, in one SQLite file; safe for many threads and processes; opened when it is used.
 
     Args:
         path: The file; made on the first write.
@@ -82,6 +94,9 @@ class DigestCache:
         self.max_bytes = max_bytes
         self._clock = clock
         self._writing = threading.Lock()
+        self._lock = threading.Lock()
+        self._idle: list[_Link] = []
+        self._closed = False
         self._said = False
 
     def get(self, key: DigestKey, text: str) -> Digest | None:
@@ -98,7 +113,12 @@ class DigestCache:
             return _read(row[0], text)
         except (sqlite3.Error, StoreError, OSError) as error:
             self._tell_once("read", error)
-        except (ValueError, TypeError, KeyError):  # damaged: made again, and stored over it
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+        ):  # damaged: made again, and stored over it
             return None
         return None
 
@@ -117,6 +137,15 @@ class DigestCache:
         except (sqlite3.Error, StoreError, OSError) as error:
             self._tell_once("written", error)
 
+    def close(self) -> None:
+        """Let go of the file; it is opened again for each use."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for link in idle:
+            if link.process == os.getpid():
+                link.connection.close()
+
     def check(self) -> None:
         """Raise a StoreError where the file is somebody else's, or from the future; it is left as it is."""
         if not self.path.exists():
@@ -134,6 +163,7 @@ class DigestCache:
             connection.execute("PRAGMA busy_timeout = 0")
             with suppress(sqlite3.OperationalError):
                 connection.execute("UPDATE digests SET used = ? WHERE key = ?", (now, key))
+            connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         size: int = connection.execute("SELECT ifnull(sum(size), 0) FROM digests").fetchone()[0]
@@ -150,25 +180,70 @@ class DigestCache:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Connect: half a millisecond, once a question, for which no connection has to be shared or kept."""
-        if not self.path.exists() or not self.path.stat().st_size:
+        """Lend a connection; some are kept, since to close the last one costs what ten writes do."""
+        link = self._taken() or self._linked()
+        try:
+            yield link.connection
+        except BaseException:
+            link.connection.close()  # which rolls back
+            raise
+        with self._lock:
+            keep = not self._closed and len(self._idle) < _MOST_IDLE
+            if keep:
+                self._idle.append(link)
+        if not keep:
+            link.connection.close()
+
+    def _taken(self) -> _Link | None:
+        """Return a kept connection that leads to the file of that name, made in this process."""
+        current = _inode(self.path)
+        with self._lock:
+            while self._idle:
+                link = self._idle.pop()
+                if link.process != os.getpid():
+                    _INHERITED.append(link)  # to close it would end locks that are the parent's
+                elif link.inode == current:
+                    return link
+                else:
+                    link.connection.close()
+        return None
+
+    def _linked(self) -> _Link:
+        inode = _inode(self.path)
+        if inode is None:
             _create(self.path)
-        with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
+            inode = _inode(self.path)
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
             application: int = connection.execute("PRAGMA application_id").fetchone()[0]
             version: int = connection.execute("PRAGMA user_version").fetchone()[0]
             if application != _APPLICATION_ID:
-                raise StoreError(f"{self.path}: this is no digest cache; name another file")
+                raise StoreError(f"{self.path}: this is no digest cache; name another file")  # noqa: TRY301
             if version != _VERSION:
-                raise StoreError(
+                raise StoreError(  # noqa: TRY301
                     f"{self.path}: format {version} is not this firstlight's ({_VERSION}); name another file"
                 )
             connection.execute("PRAGMA synchronous = NORMAL")
-            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        return _Link(connection, inode, os.getpid())
 
     def _tell_once(self, what: str, error: Exception) -> None:
         if not self._said:
             self._said = True
             _log.warning("the digest cache cannot be %s, so digests are made again: %s", what, error)
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Return which file has the name; None where there is none, or an empty one."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_size else None
 
 
 def _create(path: Path) -> None:

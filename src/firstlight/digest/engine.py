@@ -81,8 +81,8 @@ class DigestEngine:
         self._resources = ExitStack()  # what was made here is closed with it
         self._llm = self._made(llm, _chat_client) if isinstance(llm, str) else llm
         self._digests, vectors = _open_caches(None if cache is None else Path(cache))
-        if vectors is not None:
-            self._resources.callback(vectors.close)
+        self._close_later(self._digests)
+        self._close_later(vectors)
         model = open_embedder(embedder)
         if model is not embedder and model is not None:
             self._close_later(model)
@@ -229,7 +229,7 @@ class DigestEngine:
         return client
 
     def _close_later(self, made: object) -> None:
-        close = getattr(made, "close", None)
+        close = getattr(made, "close", None)  # not every language model, nor embedder, has one
         if close is not None:
             self._resources.callback(close)
 
