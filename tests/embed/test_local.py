@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -220,3 +221,26 @@ def test_windows_put_together_are_the_text_and_none_has_too_many_tokens(
 @pytest.mark.parametrize("text", ["", " ", "\n \t\n", "\0"])
 def test_an_empty_text_is_one_window(embedder: LocalEmbedder, text: str) -> None:
     assert windows(text, embedder) == [text]
+
+
+def test_a_process_may_end_while_a_thread_of_it_embeds(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(60):
+        (docs / f"{number}.md").write_text(f"# Page {number}\n\n{'so many words of it ' * 60}\n")
+    code = (
+        "from firstlight import Corpus\n"
+        f"corpus = Corpus.open({str(docs)!r}, embedder='local')\n"
+        "corpus.sync()\n"
+        "while not corpus.status().embedded: pass\n"
+        "print('ends')\n"
+    )
+    environment = {"FIRSTLIGHT_STATE": str(tmp_path / "state"), "FIRSTLIGHT_BACKGROUND": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")

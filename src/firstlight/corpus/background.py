@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from firstlight.corpus.tenure import LeaseLostError, is_there, leased
 from firstlight.corpus.worker import embed_pending, how_far
@@ -30,7 +32,9 @@ _LONGEST_PAUSE = 300.0
 # How often somebody who waits looks, and a worker whether another has ended.
 _LOOK_SECONDS = 0.1
 # How long a worker that was told to stop is waited for: what it is doing is lost, what is finished is not.
-_STOP_SECONDS = 1.0
+# Python ends a process by ending its threads wherever they are, which the runtime of a model does not
+# survive: it is let out of the text that it is at.
+_STOP_SECONDS = 3.0
 
 
 def pending(site: Site, embedding: Embedding) -> int:
@@ -130,6 +134,15 @@ def _embed(
         raise
 
 
+_MADE: WeakSet[Background] = WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    for each in list(_MADE):
+        each.stop()
+
+
 class Background:
     """The worker thread of one corpus object; it begins when there is something to do, and ends after it."""
 
@@ -142,6 +155,7 @@ class Background:
         self._failure: FirstlightError | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        _MADE.add(self)
 
     def start(self, *, again: bool = False) -> None:
         """Begin, unless it runs already.

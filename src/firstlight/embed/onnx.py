@@ -16,6 +16,7 @@ from firstlight.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from threading import Event
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -80,6 +81,7 @@ class OnnxEmbedder:
         self.limits = Limits(
             texts=_TEXTS_PER_THREAD * threads, tokens=_TEXTS_PER_THREAD * threads * _TOKENS_PER_TEXT
         )
+        self.stop: Event | None = None
         self._threads = threads
         self._source = source
         self._lock = Lock()
@@ -97,23 +99,33 @@ class OnnxEmbedder:
         """The longest text that it takes, counting the tokens that frame it."""
         return self._read_shape().max_tokens
 
-    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:  # noqa: ARG002  # one model for both
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Return float32[n, d], a vector of unit length for each text, in their order.
+
+        The model makes no difference between kinds; documents are given up once `stop` is set.
 
         Raises:
             ConfigError: The model or what runs it is not installed, or damaged.
-            EmbeddingError: A text is longer than `max_tokens` (`too-large`): `split` cuts it.
+            EmbeddingError: A text is longer than `max_tokens` (`too-large`): `split` cuts it. Or it was
+                stopped.
         """
         if not texts:
             return np.zeros((0, self.dimensions), np.float32)
         inputs = [self._ids(text, f"text {number} of {len(texts)}") for number, text in enumerate(texts, 1)]
         network = self._load()
+        stop = self.stop if kind == "document" else None
+
+        def run(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+            if stop is not None and stop.is_set():
+                raise EmbeddingError(f"{self.name} was stopped")
+            return network.run(ids)
+
         workers = min(self._threads, len(inputs))
         if workers == 1:
-            rows = list(map(network.run, inputs))
+            rows = list(map(run, inputs))
         else:
             with ThreadPoolExecutor(workers) as pool:
-                rows = list(pool.map(network.run, inputs))
+                rows = list(pool.map(run, inputs))
         return checked(np.stack(rows), texts=len(texts), dimensions=self._read_shape().dimensions)
 
     def split(self, text: str) -> list[str]:
