@@ -19,6 +19,7 @@ __all__ = ["COMPLETE", "app", "run"]
 COMPLETE = "_FIRSTLIGHT_COMPLETE"
 _COMMANDS = {
     "search": "firstlight.cli.search",
+    "digest": "firstlight.cli.digest",
     "sync": "firstlight.cli.sync",
     "status": "firstlight.cli.status",
     "verify": "firstlight.cli.verify",
