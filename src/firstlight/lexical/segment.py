@@ -24,6 +24,7 @@ _MAGIC = b"FLSEG\x00\x00\x01"  # the last byte is the format's version
 # magic, bytes of a term frequency, checksum, chunks, terms, postings, bytes of the dictionary
 _HEADER = struct.Struct("<8sIIQQQQ")
 _KEY_BYTES = 8
+_KEY_MASKS = ~np.array([(1 << 8 * rest) - 1 for rest in range(_KEY_BYTES, -1, -1)], np.uint64)
 HIGHEST_FREQUENCY = 0xFFFF  # beyond it BM25 has long been saturated
 
 
@@ -193,10 +194,5 @@ def _joined(terms: Sequence[bytes]) -> tuple[bytes, NDArray[np.int64]]:
 
 def _keys(data: bytes, bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the first bytes of each term as a number, a shorter term filled up with zeros."""
-    characters = np.frombuffer(data + bytes(_KEY_BYTES), np.uint8)
-    firsts, lengths = bounds[:-1], np.diff(bounds)
-    keys = np.zeros(len(firsts), np.uint64)
-    for place in range(_KEY_BYTES):
-        keys <<= np.uint64(8)
-        keys |= np.where(place < lengths, characters[firsts + place], np.uint8(0))
-    return keys
+    numbers = np.ndarray(len(data) + 1, ">u8", data + bytes(_KEY_BYTES), 0, (1,))  # from every byte on
+    return numbers[bounds[:-1]].astype(np.uint64) & _KEY_MASKS.take(np.diff(bounds), mode="clip")
