@@ -49,7 +49,9 @@ def test_the_wheel_has_the_package_its_types_and_its_licence_and_nothing_else(wh
     sources = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == sources
     assert "firstlight/py.typed" in names
+    assert "firstlight/embed/data/bert-base-uncased-vocab.txt" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert any(name.endswith("licenses/NOTICE") for name in names)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"firstlight"}
 
 
