@@ -38,7 +38,7 @@ weights = st.floats(0.0, 1.0)
 def passages(draw: st.DrawFn, *, embedded: bool = False, least: int = 0) -> Passages:
     """Some passages; all of them embedded where that is asked for."""
     pairs = st.tuples(scores, cosines if embedded else cosines | st.just(NAN))
-    drawn = draw(st.lists(pairs, min_size=least, max_size=30))
+    drawn = draw(st.lists(pairs, min_size=least, max_size=20))
     bm25 = np.array([pair[0] for pair in drawn], np.float64)
     highest = float(bm25.max(initial=0.0))
     return Passages(
