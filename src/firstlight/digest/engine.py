@@ -157,7 +157,8 @@ class DigestEngine:
                 with timings.step("lookup"):
                     stored = self._digests.get(key, document.text)
                 if stored is not None:
-                    yield stored.text
+                    if stored.text:
+                        yield stored.text
                     return self._finished(replace(stored, timings=timings.total()), document.content_hash)
             found = asked.retrieve(deadline, held, writes=self._llm is not None)
             digest = Digest(
@@ -173,6 +174,7 @@ class DigestEngine:
                 llm=None if self._llm is None else str(self._llm.name),
             )
             if not found.passages:
+                key = None
                 digest = replace(digest, reason="the document is empty")
             else:
                 digest = yield from self._written(digest, question, deadline, timings)
