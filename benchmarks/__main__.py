@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "quality",
+    "hybrid",
     "speed.first_answer",
     "speed.warm",
     "speed.sync",
@@ -23,8 +24,10 @@ NAMES = (
     "speed.scale",
     "speed.unseen",
     "speed.vectors",
+    "speed.embedding",
+    "speed.background",
 )
-MODULES = {"quality": "quality.run"}  # the others are called after their modules
+MODULES = {"quality": "quality.run", "hybrid": "hybrid.run"}  # the others are called after their modules
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
