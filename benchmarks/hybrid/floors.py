@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.hybrid import astray, vectors, ways, weights
 from benchmarks.hybrid.legs import MEAN
+from firstlight.embed.local import FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.hybrid.legs import Legs
     from benchmarks.hybrid.weights import Curve
 
-FLOORS = (0.2, 0.25, 0.3, 0.35, 0.4)
+FLOORS = tuple(sorted({0.2, 0.25, 0.3, 0.35, 0.4, FLOOR}))
 
 
 def measure(legs: Legs, curves: Mapping[float, Curve], weight: float) -> dict[float, dict[str, float]]:

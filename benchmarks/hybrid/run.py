@@ -1,13 +1,13 @@
-"""Everything that is measured of hybrid search, and what it has to reach."""
+"""Everything that is measured of hybrid search."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.hybrid import coverage, floors, legs, picture, table, ways, weights
+from benchmarks.hybrid import coverage, floors, goals, legs, picture, table, ways, weights
 from benchmarks.hybrid.legs import BEST, MEAN
 from benchmarks.metrics import mean
-from benchmarks.report import Goal, Report
+from benchmarks.report import Report
 from firstlight.corpus.legs import WEIGHT
 from firstlight.embed.local import FLOOR, NAME
 from firstlight.evaluate.tune import FOLDS
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 KNOWN = ("scifact_train", "cranfield", "xquad_en", "md_knownitem_eips")
 UNKNOWN = ("xquad_zh", "xquad_th")
 QUICK = ("cranfield", "xquad_en", "xquad_zh")
-TOLERANCE = 0.005
-LEGS = ("bm25", "vector")
-VALIDATED = ("hybrid, folds", "hybrid, elsewhere")
 AVERAGE = "average"
 SETUP = {
     "metric": "nDCG@10, linear gain, mean over all judged questions; documents are ranked by their best unit",
@@ -65,7 +62,7 @@ def run(options: Options) -> Report:
             for order in coverage.ORDERS
         },
     }
-    report = Report("hybrid", SETUP, figures, [*_quality_goals(figures), *_coverage_goals(figures)])
+    report = Report("hybrid", SETUP, figures, goals.judge(figures, list(known)))
     if not options.only:
         table.write(report, quick=options.quick)
         picture.draw(report, quick=options.quick)
@@ -162,41 +159,3 @@ def _covered(each: Legs, quality: Mapping[str, float]) -> dict[str, dict[str, fl
         order: {**{f"{share:.0%}": value for share, value in row.items()}, "100%": full}
         for order, row in found.items()
     }
-
-
-def _quality_goals(figures: Mapping[str, Figures]) -> list[Goal]:
-    quality = figures["ndcg@10"]
-    goals = []
-    for way in VALIDATED:
-        goals += [
-            Goal(f"{name}: {way}, the better leg less {TOLERANCE}", row[way], _better(row) - TOLERANCE, True)
-            for name, row in quality.items()
-            if name != AVERAGE
-        ]
-        average = quality[AVERAGE]
-        goals += [
-            Goal(f"average: {way}, above {other}", average[way], average[other], True)
-            for other in (*LEGS, "rrf")
-        ]
-    goals += [
-        Goal(f"{name}: not below bm25", row["firstlight"], row["bm25"], True)
-        for name, row in figures["unknown languages"].items()
-    ]
-    return goals
-
-
-def _coverage_goals(figures: Mapping[str, Figures]) -> list[Goal]:
-    return [
-        Goal(f"{name}: worst difference to bm25 while embedding", _worst(figures, name), -TOLERANCE, True)
-        for name in figures["ndcg@10"]
-        if name != AVERAGE
-    ]
-
-
-def _worst(figures: Mapping[str, Figures], name: str) -> float:
-    rows = [figures[f"coverage, {order} order"][name] for order in coverage.ORDERS]
-    return min(row[f"{share:.0%}"] for row in rows for share in coverage.SHARES)
-
-
-def _better(row: Mapping[str, float]) -> float:
-    return max(row[leg] for leg in LEGS)

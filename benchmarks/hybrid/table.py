@@ -100,7 +100,7 @@ def _windows(rows: Rows) -> str:
 def _floors(figures: Mapping[str, Rows]) -> list[str]:
     columns = ("hybrid", "hybrid, best weight", "vector", "answers", "questions", "off-topic", "nonsense")
     parts = []
-    for name in figures["floor 0.3"]:
+    for name in figures[f"floor {floors.FLOORS[0]}"]:
         by_floor = {f"{floor:.2f}": figures[f"floor {floor}"][name] for floor in floors.FLOORS}
         lines = [
             [
