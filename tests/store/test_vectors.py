@@ -16,7 +16,12 @@ from firstlight.store.documents import ChunkRow, DocumentRow, delete_documents, 
 from firstlight.store.embedders import drop_embedder, insert_embedder
 from firstlight.store.meta import Meta
 from firstlight.store.outline import dump_outline
-from firstlight.store.pending import Pending, count_pending, read_pending, read_wanted_pending
+from firstlight.store.pending import (
+    Pending,
+    mean_pending_size,
+    read_pending,
+    read_wanted_pending,
+)
 from firstlight.store.vectors import (
     FOREIGN,
     Counts,
@@ -207,19 +212,20 @@ def test_what_was_asked_for_last_comes_first(connection: sqlite3.Connection) -> 
     assert chunks(2, 9) == [ids[2], ids[4], ids[0], ids[3]]
 
 
-def test_pending_texts_are_measured_in_bytes(connection: sqlite3.Connection) -> None:
-    assert count_pending(connection, 1) == (0, 0)
+def test_what_has_a_vector_or_a_reason_for_none_does_not_wait(connection: sqlite3.Connection) -> None:
+    assert count_vectors(connection, 1).waiting == 0
     ids = add_document(connection, ["aé", "日本", "x"])
-    assert count_pending(connection, 1) == (3, 3 + 6 + 1)
+    assert count_vectors(connection, 1).waiting == 3
     insert_failures(connection, 1, [(ids[1], input_hash("日本"), FOREIGN)])
-    assert count_pending(connection, 1) == (2, 3 + 1)
+    assert count_vectors(connection, 1).waiting == 2
 
 
-def test_many_pending_texts_are_estimated_from_some(connection: sqlite3.Connection) -> None:
+def test_the_newest_texts_that_wait_tell_how_long_they_are(connection: sqlite3.Connection) -> None:
+    assert mean_pending_size(connection, 1) == 0
     add_document(connection, ["x" * (90 + number % 20) for number in range(999)])
-    chunks, size = count_pending(connection, 1, sample=10)
-    assert chunks == 999
-    assert 90 * 999 < size < 110 * 999
+    assert 90 < mean_pending_size(connection, 1) < 110
+    add_document(connection, ["日本"] * 64)
+    assert mean_pending_size(connection, 1) == 6
 
 
 def test_a_text_that_moves_keeps_its_vectors(connection: sqlite3.Connection) -> None:
@@ -337,7 +343,7 @@ def test_any_history_agrees_with_plain_dicts(steps: list[tuple[str, list[object]
             assert count_vectors(connection, embedder) == expected
             pending = [each.chunk for each in read_pending(connection, embedder, after=0, limit=99)]
             assert pending == sorted(texts.keys() - mine.keys())
-            assert count_pending(connection, embedder) == (len(pending), len(pending))
+            assert count_vectors(connection, embedder).waiting == len(pending)
         assert list(check_vectors(connection)) == []
     connection.close()
 

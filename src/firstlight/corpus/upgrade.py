@@ -29,9 +29,6 @@ _RISE = ("bm25", "partial", "hybrid")
 # More threads than this hardly embed faster, and leave nothing for anybody else.
 _MOST_THREADS = 8
 
-# How many texts tell how many tokens wait; a plan reads them all.
-_TOKENS_SAMPLE = 256
-
 
 class Upgrade:
     """One corpus object's embedder, opened when it is first needed.
@@ -82,13 +79,13 @@ class Upgrade:
             return 0, 0
         with self._site.database.read() as connection:
             row = read_embedders(connection).get(SERVING)
-            if row is not None and not count_vectors(connection, row.id).waiting:
-                return 0, 0
-            from firstlight.store.pending import count_pending  # noqa: PLC0415  # mostly nothing waits
-
             number = 0 if row is None else row.id
-            chunks, size = count_pending(connection, number, sample=_TOKENS_SAMPLE)
-        return chunks, tokens_of(size)
+            chunks = count_vectors(connection, number).waiting
+            if not chunks:
+                return 0, 0
+            from firstlight.store.pending import mean_pending_size  # noqa: PLC0415  # mostly nothing waits
+
+            return chunks, tokens_of(round(chunks * mean_pending_size(connection, number)))
 
     def planned(self, plan: Plan) -> tuple[int, int]:
         """Return how many chunks would lack a vector after `plan`, and their estimated tokens.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from firstlight.store.outline import load_outline
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+
+_SAMPLE = 64  # chunks
 
 
 class Pending(NamedTuple):
@@ -24,38 +24,15 @@ class Pending(NamedTuple):
     language: str
 
 
-def count_pending(
-    connection: sqlite3.Connection,
-    embedder: int,
-    *,
-    without: Collection[str] = (),
-    sample: int | None = None,
-) -> tuple[int, int]:
-    """Return how many chunks wait, and the UTF-8 bytes of their texts.
-
-    Args:
-        connection: A read transaction.
-        embedder: Its id.
-        without: Paths of documents that do not count.
-        sample: From how many texts, spread over all, the bytes are estimated; None reads them all.
-    """
-    ids = [
-        chunk
-        for (chunk,) in connection.execute(
-            "SELECT id FROM chunks INDEXED BY chunks_document "
-            "EXCEPT SELECT chunk FROM vectors WHERE embedder = ? "
-            "EXCEPT SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document "
-            "WHERE d.path IN (SELECT value FROM json_each(?))",
-            (embedder, json.dumps(list(without))),
-        )
-    ]
-    some = ids if sample is None or len(ids) <= sample else ids[:: len(ids) // sample]
-    size = connection.execute(
-        "SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM chunks "
-        "WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(some),),
-    ).fetchone()[0]
-    return len(ids), round(size * len(ids) / max(1, len(some)))
+def mean_pending_size(connection: sqlite3.Connection, embedder: int) -> float:
+    """Return how many UTF-8 bytes the text of a chunk that waits has, by the newest few of them."""
+    sizes = connection.execute(
+        "SELECT length(CAST(text AS BLOB)) FROM chunks c "
+        "WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND chunk = c.id) "
+        "ORDER BY c.id DESC LIMIT ?",
+        (embedder, _SAMPLE),
+    ).fetchall()
+    return sum(size for (size,) in sizes) / len(sizes) if sizes else 0.0
 
 
 def read_pending(connection: sqlite3.Connection, embedder: int, *, after: int, limit: int) -> list[Pending]:
