@@ -26,6 +26,7 @@ NAMES = (
     "speed.vectors",
     "speed.embedding",
     "speed.background",
+    "speed.digest",
 )
 MODULES = {"quality": "quality.run", "hybrid": "hybrid.run"}  # the others are called after their modules
 

@@ -14,7 +14,7 @@ from firstlight.embed.inputs import input_hash
 from firstlight.lexical.direct import score_texts
 from firstlight.lexical.languages import detect_language
 from firstlight.text.pages import split_pages
-from firstlight.text.tokens import est_tokens
+from firstlight.text.tokens import est_tokens, tokens_of
 
 if TYPE_CHECKING:
     from firstlight.digest.select import Scores
@@ -30,46 +30,48 @@ _MOST_KEPT = 8
 _MOST_CHARACTERS = 32_000_000
 
 
-def cleaned(text: str) -> str:
+def cleaned(text: str) -> tuple[str, int]:
     r"""Return `text` without what no model takes, character for character, so that every offset holds.
 
     A NUL becomes a space, and half a surrogate pair the replacement character; no text that was decoded from
     a file has either.
 
+    Returns:
+        The text, and its size in UTF-8.
+
     Example:
-        >>> cleaned("a\0b\ud800c") == "a b\ufffdc"
+        >>> cleaned("a\0b\ud800c") == ("a b\ufffdc", 7)
         True
     """
     text = text.replace("\0", " ")
     if text.isascii():
-        return text
+        return text, len(text)
     try:
-        text.encode()
+        return text, len(text.encode())
     except UnicodeEncodeError:
-        return _HALVES.sub("\ufffd", text)
-    return text
+        text = _HALVES.sub("\ufffd", text)
+        return text, len(text.encode())
 
 
 class LongText:
     """A document, and what is known of it; each thing is found when it is first asked for, once.
 
     Args:
-        text: Its text, cleaned.
         given: Its text, as it was given.
+
+    Attributes:
+        text: Its text, cleaned.
+        tokens: Its estimated tokens.
     """
 
-    def __init__(self, text: str, given: str) -> None:
-        self.text = text
+    def __init__(self, given: str) -> None:
         self.given = given
+        self.text, size = cleaned(given)
+        self.tokens = tokens_of(size)
         self._cutting = threading.Lock()
         self._indexing = threading.Lock()
         self._chunks: list[Chunk] | None = None
         self._index: Index | None = None
-
-    @cached_property
-    def tokens(self) -> int:
-        """Its estimated tokens."""
-        return est_tokens(self.text)
 
     @cached_property
     def content_hash(self) -> bytes:
@@ -154,7 +156,7 @@ class Documents:
                 if owner == caller_class and (document.given is text or document.given == text):
                     self._kept.append(self._kept.pop(place))
                     return document
-        document = LongText(cleaned(text), text)
+        document = LongText(text)
         with self._lock:
             for owner, other in self._kept:
                 if owner == caller_class and other.given == text:  # another thread was quicker
