@@ -120,3 +120,8 @@ def test_offsets_are_exact_in_a_real_book(data_pack: Path) -> None:
     book = next(iter(sorted((data_pack / "long").rglob("*.txt"))))
     text = book.read_text(encoding="utf-8", errors="replace")[:60_000]
     assert verify(text, passages(text, 1200), "who is the captain of the ship?") is not None
+
+
+def test_of_code_the_lines_that_answer_are_taken_and_no_fence() -> None:
+    text = 'It is so.\n\n```json\n{\n  "drain": "the node",\n  "pool": "another one"\n}\n```\n\nDone.\n'
+    assert verify(text, passages(text, 400), "drain node") == '"drain": "the node", [1]'

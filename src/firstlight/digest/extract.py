@@ -24,6 +24,8 @@ _LONGEST = 600  # characters: a longer "sentence" is a table or a list, of which
 _SHORTEST = 25  # characters: a shorter one is a heading or a label, and says nothing by itself
 # Length says little about a sentence; BM25's usual 0.75 would prefer labels to sentences.
 _B = 0.3
+_NO_PROSE = re.compile(r"^[ \t>]*(?:```|~~~|\||[{}<])", re.MULTILINE)  # code and tables: lines of them
+_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]+")
 _WORDS = re.compile(rf"\S.{{0,{_LONGEST - 1}}}(?!\S)|\S{{{_LONGEST}}}", re.DOTALL)
 _LANGUAGE_FROM = 20_000  # characters: more tell nothing new
@@ -107,11 +109,13 @@ def _sentences(passage: Passage) -> Iterator[_Sentence]:
     """Yield a passage's sentences, without the white space around them; of what is long, its lines."""
     for start, end in sentences(passage.text):
         sentence = _stripped(_Sentence(passage, start, end))
-        if len(sentence.text) <= _LONGEST:
+        if len(sentence.text) <= _LONGEST and not _NO_PROSE.search(sentence.text):
             if sentence.text:
                 yield sentence
             continue
         for line in _LINE.finditer(passage.text, sentence.start, sentence.end):
+            if _FENCE.match(line[0]):
+                continue
             for piece in _WORDS.finditer(passage.text, line.start(), line.end()):
                 yield _stripped(_Sentence(passage, *piece.span()))
 
