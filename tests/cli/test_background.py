@@ -234,6 +234,10 @@ def test_where_it_cannot_go_on_a_search_says_why_and_starts_nothing(
     assert screen.rstrip().split("\n")[-1].endswith(f"; firstlight sync {docs} --embed tries again")
     assert "not embedding: ollama:test-model answered with status 402" in screen
     assert len(provider.requests) == asked
+    provider.script(no_quota(402))
+    outcome = run("background", "run", docs)
+    assert outcome.code == 1
+    assert outcome.err.startswith("not embedding: ollama:test-model answered with status 402")
     assert "trouble     ollama:test-model answered with status 402" in run("status", docs).out
     assert run("sync", docs, "--embed").code == 0
     assert "trouble" not in run("status", docs).out

@@ -555,6 +555,59 @@ def test_an_embedder_that_is_broken_ends_nothing_but_its_own_work(
         assert corpus.search("number1")[0].path == "001.md"
 
 
+def test_a_provider_that_is_not_there_yet_is_told_of_and_waited_for(
+    docs: Docs, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pages(docs, 3)
+    url = provider.url("ollama")
+    provider.stop()
+    with docs.open() as corpus:
+        corpus.sync()
+        assert not corpus.wait_background(1)
+        status = corpus.status()
+        assert "ollama:test-model: no connection; start it with `ollama serve`" in str(status.trouble)
+        assert (status.model, status.queue, status.mode) == ("ollama:test-model", 3, "bm25")
+        assert corpus.search("page").mode == "bm25"
+    with ProviderServer(dimensions=64) as later:
+        assert later.url("ollama") != url
+        monkeypatch.setenv("OLLAMA_HOST", later.url("ollama"))
+        with docs.open() as corpus:
+            assert corpus.wait_background(60)
+            assert corpus.status().trouble is None
+            assert corpus.search("page").mode == "hybrid"
+
+
+def test_an_embedder_that_never_made_a_vector_stands_in_nobodys_way(docs: Docs) -> None:
+    write_pages(docs, 3)
+    with docs.open(embedder=Words("one", most=0)) as corpus:
+        corpus.sync()
+        assert not corpus.wait_background(30)
+        assert corpus.status().trouble == "that was enough"
+    with docs.open(embedder=Words("two")) as corpus:
+        assert corpus.status().trouble is None
+        assert corpus.status().model == "two"
+        assert corpus.search("page").mode == "bm25"
+        assert corpus.wait_background(30)
+        assert corpus.search("page").model == "two"
+        assert corpus.search("page").mode == "hybrid"
+
+
+def test_what_comes_while_it_ends_is_embedded_too(docs: Docs, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_background(monkeypatch)
+    write_pages(docs, 3)
+    embedder = Words()
+    with docs.open(embedder=embedder) as corpus:
+
+        def one_more(mode: str) -> None:
+            if mode == "hybrid" and not (docs.root / "late.md").exists():
+                docs.write("late.md", "a late page\n")
+                corpus.sync()
+
+        corpus.subscribe(one_more)
+        corpus.sync()
+        until(lambda: "a late page\n" in embedder.texts)
+
+
 # Who is told
 
 

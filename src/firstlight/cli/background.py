@@ -45,8 +45,13 @@ def run(*, folder: Path, state: Path | None) -> int:
     with suppress(OSError, AttributeError):  # not on every system
         os.nice(_POLITE)
     with open_corpus(folder, state=state) as corpus:
-        corpus.wait_background()
-    return 0
+        if corpus.wait_background():
+            return 0
+        trouble = corpus.status().trouble
+    if trouble is None:
+        return 0  # somebody stopped it
+    talk(f"not embedding: {trouble}")
+    return 1
 
 
 @command.command("stop")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from firstlight.corpus.tenure import LeaseLostError, is_there, leased
-from firstlight.corpus.worker import embed_pending, how_far
+from firstlight.corpus.worker import embed_pending, how_far, record
 from firstlight.errors import ConfigError, EmbeddingError, FirstlightError
 from firstlight.store import lease
 from firstlight.store.documents import count_documents
@@ -129,7 +129,9 @@ def _embed(
         with site.database.write() as connection:
             held.check(connection)
             row = read_embedders(connection).get(SERVING)
-            if row is not None and row.spec == embedding.spec:  # another's trouble is not this one's
+            if row is None:  # its fingerprint is not known yet; the first vectors will be of another row
+                row = record(connection, embedding, "", SERVING)
+            if row.spec == embedding.spec:  # another's trouble is not this one's
                 set_trouble(connection, row.id, str(error))
         raise
 
@@ -153,6 +155,7 @@ class Background:
         self._stop = threading.Event()
         self._closed = False
         self._failure: FirstlightError | None = None
+        self._is_asked = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         _MADE.add(self)
@@ -164,6 +167,7 @@ class Background:
             again: Also where it ended with a failure, or somebody stopped it.
         """
         with self._lock:
+            self._is_asked = True
             if self._closed or (self._thread is not None and self._thread.is_alive()):
                 return
             if self._failure is not None and not again:
@@ -185,12 +189,14 @@ class Background:
         again = True
         while pending(self._site, self._embedding):
             left = _LOOK_SECONDS if deadline is None else deadline - time.monotonic()
-            if self._closed or left <= 0:
+            if self._closed or left <= 0 or not is_there(self._site):
                 return False
             self.start(again=again)
             again = False
             thread, stop = self._thread, self._stop
-            if thread is not None:
+            if thread is None:  # over by now
+                stop.wait(_LOOK_SECONDS / 10)
+            else:
                 thread.join(min(left, _LOOK_SECONDS))
             if isinstance(self._failure, ConfigError):
                 raise self._failure
@@ -209,11 +215,21 @@ class Background:
 
     def _run(self, stop: threading.Event) -> None:
         try:
-            run(self._site, self._embedding, stop, progress=self._progress)
-            if stop.is_set():
-                self._failure = LeaseLostError("the embedding was stopped; what is finished is kept")
+            while self._goes_on(stop):
+                run(self._site, self._embedding, stop, progress=self._progress)
         except FirstlightError as error:  # `status`, or the user's next call, tells of it
             self._failure = error
+
+    def _goes_on(self, stop: threading.Event) -> bool:
+        """Whether somebody asked since the last time; from False on, the next who asks begins anew."""
+        with self._lock:
+            is_asked, self._is_asked = self._is_asked, False
+            if stop.is_set():
+                self._failure = LeaseLostError("the embedding was stopped; what is finished is kept")
+            elif is_asked:
+                return True
+            self._thread = None
+            return False
 
 
 def stop_all(site: Site) -> bool:

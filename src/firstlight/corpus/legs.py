@@ -80,7 +80,8 @@ def vector_leg(
         recorded = read_embedders(connection).get(role)
         ready = recorded is not None and any_vector(connection, recorded.id)
         spoken = read_languages(connection)
-    embedding.check_recorded(recorded)
+    if ready:
+        embedding.check_recorded(recorded)
     if recorded is None or recorded.floor is None or not ready:
         return NO_FLOOR if ready else NOT_YET
     from firstlight.corpus.languages import is_known, question_language  # noqa: PLC0415  # vectors alone ask

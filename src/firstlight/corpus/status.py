@@ -38,6 +38,9 @@ def status(site: Site, embedding: Embedding | None) -> Status:
         recorded = read_embedders(connection).get("serving")
         counts = None if recorded is None else count_vectors(connection, recorded.id)
         held = lease.read(connection)
+    is_empty = recorded is not None and counts is not None and not counts.embedded
+    if recorded is not None and is_empty and embedding is not None and not embedding.made(recorded):
+        recorded = counts = None  # the next vectors are this one's
     return Status(
         documents=documents,
         chunks=chunks,

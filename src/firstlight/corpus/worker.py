@@ -17,15 +17,18 @@ from firstlight.embed.embedding import embed_documents
 from firstlight.embed.inputs import input_text
 from firstlight.errors import EmbeddingError
 from firstlight.store.embedders import (
+    SERVING,
     add_tokens,
+    drop_embedder,
     insert_embedder,
     read_embedders,
     set_dimensions,
     set_floor,
     set_trouble,
 )
+from firstlight.store.meta import raise_generation
 from firstlight.store.pending import read_pending, read_wanted_pending
-from firstlight.store.vectors import FOREIGN, count_vectors, insert_failures, insert_vectors
+from firstlight.store.vectors import FOREIGN, any_vector, count_vectors, insert_failures, insert_vectors
 from firstlight.store.wanted import forget
 
 if TYPE_CHECKING:
@@ -69,18 +72,23 @@ class Step(NamedTuple):
         return "hybrid" if self.settled >= self.total else "partial"
 
 
-def ensure_recorded(site: Site, embedding: Embedding, role: str = "serving") -> EmbedderRow:
-    """Return the row of the embedder, made where there is none.
+def ensure_recorded(site: Site, embedding: Embedding, held: Tenure, role: str) -> EmbedderRow:
+    """Return the row of the embedder, made where there is none, or one that has no vector yet.
 
     Raises:
         ConfigError: The index has vectors of another.
     """
     with site.database.read() as connection:
         row = read_embedders(connection).get(role)
-    if row is None:
+        is_empty = row is not None and role == SERVING and not any_vector(connection, row.id)
+    if row is None or (is_empty and not embedding.made(row)):
         # A provider may have to be asked for it: not while others wait.
         fingerprint = embedding.embedder.fingerprint
         with site.database.write() as connection:
+            held.check(connection)
+            if row is not None:
+                drop_embedder(connection, role)
+                raise_generation(connection)
             row = record(connection, embedding, fingerprint, role)
     embedding.check_recorded(row)
     return row
@@ -116,7 +124,7 @@ def embed_pending(
     held: Tenure,
     *,
     stop: threading.Event,
-    role: str = "serving",
+    role: str = SERVING,
     progress: Callable[[Step], object] | None = None,
 ) -> None:
     """Embed every chunk that lacks a vector, until there is none or `stop` is set.
@@ -125,7 +133,7 @@ def embed_pending(
         EmbeddingError: The embedder takes no more now; what was finished before is kept.
         LeaseLostError: The lease is gone.
     """
-    run = _Run(site, embedding, held, ensure_recorded(site, embedding, role), stop)
+    run = _Run(site, embedding, held, ensure_recorded(site, embedding, held, role), stop)
     try:
         with _heard_by(embedding.embedder, stop):
             for step in run.steps():
