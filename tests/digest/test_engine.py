@@ -235,11 +235,11 @@ def test_inline_embedding_that_passes_a_third_of_the_deadline_gives_way(
 ) -> None:
     text = document(20)
     embedder = Tens.of(provider)
-    engine = make(embedder=embedder, timeout=1.5)
+    engine = make(embedder=embedder, timeout=3)
     provider.script(ok(), ok(), late(30))
     digest = engine.run(text, QUESTION)
     assert (digest.retrieval, digest.embedded, digest.provisional) == ("bm25", 10, True)
-    assert 0.45 <= digest.timings["total"] < 1.4
+    assert 0.9 <= digest.timings["total"] < 2.9
     assert engine.wait_background(10)
     assert engine.run(text, "and topic8?").retrieval == "hybrid"
     assert all(provider.times(chunk) == 1 for chunk in chunk_texts(text))

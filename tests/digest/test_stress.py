@@ -194,6 +194,22 @@ def test_a_stream_that_is_left_early_releases_all_it_holds(make: Make, attempt: 
     assert llm.closed == len(llm.asked) == 3
 
 
+def test_who_reads_an_answer_slowly_holds_up_nobody(make: Make) -> None:
+    gate = Gate(active=1, queue=0)
+    engine = make(gate=gate, llm=FakeLlm("One two three [1]."), embedder=None)
+    stream = engine.stream(document(5), QUESTION)
+    assert next(stream) == "One"
+    ends = time.monotonic() + 5
+    while gate.working:
+        assert time.monotonic() < ends
+        time.sleep(0.002)
+    assert engine.run(document(4), QUESTION).text == "One two three [1]."
+    assert list(stream) == [" two", " three", " [1]."]
+    extract = make(gate=gate, cache=None).stream(document(20), QUESTION)
+    assert next(extract)
+    assert gate.working == 0
+
+
 @pytest.mark.parametrize("where", ["embedding", "language model", "gate", "another's embedding"])
 def test_ctrl_c_ends_a_run_wherever_it_waits(make: Make, provider: ProviderServer, where: str) -> None:
     gate, text = Gate(active=1, queue=4, wait=30), document(20)

@@ -6,7 +6,6 @@ What it cannot read is missing and what it cannot write is not kept: it never st
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import sqlite3
@@ -14,15 +13,16 @@ import tempfile
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.digest.types import Citation, Digest, Passage
+from firstlight.digest.stored import read, written
 from firstlight.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from firstlight.digest.types import Digest
 
 __all__ = ["MAX_BYTES", "DigestCache", "DigestKey", "digest_key"]
 
@@ -110,7 +110,7 @@ class DigestCache:
                 if row is None:
                     return None
                 self._touch(connection, hashed, row[1])
-            return _read(row[0], text)
+            return read(row[0], text)
         except (sqlite3.Error, StoreError, OSError) as error:
             self._tell_once("read", error)
         except (
@@ -124,7 +124,7 @@ class DigestCache:
 
     def put(self, key: DigestKey, digest: Digest) -> None:
         """Keep a digest."""
-        body = _written(digest)
+        body = written(digest)
         try:
             with self._writing, self._opened() as connection:
                 connection.execute("BEGIN IMMEDIATE")
@@ -263,66 +263,3 @@ def _create(path: Path) -> None:
             os.link(name, path)
     finally:
         os.unlink(name)  # noqa: PTH108  # a string
-
-
-def _written(digest: Digest) -> str:
-    """Return a digest as JSON; its passages are in the document, so that offsets will do."""
-    passages = [
-        [
-            each.number,
-            each.start,
-            each.end,
-            each.line_start,
-            each.line_end,
-            each.page,
-            each.score,
-            each.page_end,
-        ]
-        for each in digest.passages
-    ]
-    citations = [
-        [each.number, each.start, each.end, each.answer_start, each.answer_end] for each in digest.citations
-    ]
-    return json.dumps(
-        {
-            "text": digest.text,
-            "retrieval": digest.retrieval,
-            "embedded": digest.embedded,
-            "total": digest.total,
-            "model": digest.model,
-            "llm": digest.llm,
-            "removed": digest.removed,
-            "passages": passages,
-            "citations": citations,
-        },
-        separators=(",", ":"),
-    )
-
-
-def _read(body: str, text: str) -> Digest:
-    stored = json.loads(body)
-    passages = tuple(
-        Passage(
-            number=number,
-            start=start,
-            end=end,
-            line_start=line_start,
-            line_end=line_end,
-            page=page,
-            text=text[start:end],
-            score=score,
-            page_end=page_end,
-        )
-        for number, start, end, line_start, line_end, page, score, page_end in stored.pop("passages")
-    )
-    citations = tuple(Citation(*fields) for fields in stored.pop("citations"))
-    digest = Digest(**stored, passages=passages, citations=citations, provisional=False)
-    return replace(digest, reason=f"answered before, from {_HOW[digest.retrieval]}", retrieval="cached")
-
-
-_HOW = {
-    "whole": "the whole document",
-    "head": "its leading passages",
-    "hybrid": "passages chosen by meaning and words",
-    "bm25": "passages chosen by words",
-}

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import logging
 import weakref
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from firstlight.digest.background import Background
 from firstlight.digest.deadline import Calls, Deadline
 from firstlight.digest.documents import Documents
 from firstlight.digest.embedding import DEFAULT, Embedding, open_embedder
-from firstlight.digest.gate import Gate
+from firstlight.digest.gate import Gate, Place
 from firstlight.digest.retrieve import Retriever
 from firstlight.digest.stream import DigestStream
+from firstlight.digest.timings import Timings
 from firstlight.digest.types import TIMEOUT, Digest
 from firstlight.errors import FirstlightError
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Generator, Iterator
     from os import PathLike
     from typing import Self
@@ -93,7 +94,7 @@ class DigestEngine:
         )
         self._documents = Documents()
         self._background = Background(embedding, self._gate, timeout=timeout)
-        self._retriever = Retriever(embedding, self._gate, self._background, cached=cache is not None)
+        self._retriever = Retriever(embedding, self._background, cached=cache is not None)
         self._closed = False
         # An engine that is forgotten without `close` leaves no thread behind.
         self._end = weakref.finalize(self, _end, self._calls, self._background, self._resources)
@@ -146,10 +147,11 @@ class DigestEngine:
     def _answer(self, text: str, question: str, caller_class: str) -> Generator[str, None, Digest]:
         if self._closed:
             raise FirstlightError("the engine is closed: make another one")
-        timings = _Timings()
+        timings = Timings()
         deadline = Deadline(self._timeout)
         document = self._documents.get(text, caller_class)
-        with ExitStack() as held:
+        place = Place(self._gate)
+        try:
             asked = self._retriever.ask(document, question, caller_class, timings)
             key: DigestKey | None = None
             if self._digests is not None and asked.fingerprint is not None:
@@ -160,7 +162,9 @@ class DigestEngine:
                     if stored.text:
                         yield stored.text
                     return self._finished(replace(stored, timings=timings.total()), document.content_hash)
-            found = asked.retrieve(deadline, held, writes=self._llm is not None)
+            found = asked.retrieve(deadline, place, writes=self._llm is not None)
+            if self._llm is None:
+                place.leave()
             digest = Digest(
                 text="",
                 retrieval=found.way.retrieval,
@@ -177,13 +181,15 @@ class DigestEngine:
                 key = None
                 digest = replace(digest, reason="the document is empty")
             else:
-                digest = yield from self._written(digest, question, deadline, timings)
+                digest = yield from self._written(digest, question, deadline, timings, place)
             if key is not None and self._digests is not None and not digest.provisional:
                 self._digests.put(key, digest)
+        finally:
+            place.leave()
         return self._finished(replace(digest, timings=timings.total()), document.content_hash)
 
     def _written(
-        self, digest: Digest, question: str, deadline: Deadline, timings: _Timings
+        self, digest: Digest, question: str, deadline: Deadline, timings: Timings, place: Place
     ) -> Generator[str, None, Digest]:
         """Yield the answer from a digest's passages, and return the digest with it."""
         llm = self._llm
@@ -199,19 +205,24 @@ class DigestEngine:
         from firstlight.digest.prompt import messages  # noqa: PLC0415
 
         asked = messages(question, digest.passages)
+
+        def answer(stop: threading.Event) -> Iterator[str]:
+            try:
+                yield from llm.stream(asked, timeout=deadline.left(), stop=stop)
+            finally:  # however slowly the answer is read
+                place.leave()
+
         with timings.step("llm"):
             parts: list[str] = []
-            tokens = self._calls.stream(
-                lambda stop: llm.stream(asked, timeout=deadline.left(), stop=stop), until=deadline
-            )
+            tokens = self._calls.stream(answer, until=deadline)
             try:
                 for token in tokens:
                     parts.append(token)
                     yield token
             finally:
                 tokens.close()
-        answer = checked("".join(parts), digest.passages)
-        return replace(digest, text=answer.text, citations=answer.citations, removed=answer.removed)
+        whole = checked("".join(parts), digest.passages)
+        return replace(digest, text=whole.text, citations=whole.citations, removed=whole.removed)
 
     def _finished(self, digest: Digest, content_hash: bytes) -> Digest:
         _log.debug(
@@ -234,27 +245,6 @@ class DigestEngine:
         close = getattr(made, "close", None)  # not every language model, nor embedder, has one
         if close is not None:
             self._resources.callback(close)
-
-
-class _Timings:
-    """The seconds of each step."""
-
-    def __init__(self) -> None:
-        self._begin = perf_counter()
-        self._steps: dict[str, float] = {}
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Count what is done inside to a step."""
-        begin = perf_counter()
-        try:
-            yield
-        finally:
-            self._steps[name] = self._steps.get(name, 0.0) + perf_counter() - begin
-
-    def total(self) -> dict[str, float]:
-        """Return the steps, and the time from the beginning on."""
-        return {**self._steps, "total": perf_counter() - self._begin}
 
 
 def _end(calls: Calls, background: Background, resources: ExitStack) -> None:

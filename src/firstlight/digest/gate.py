@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Bound: TypeAlias = Literal["queue", "wait", "deadline"]
 
-__all__ = ["Gate", "GateRefusedError"]
+__all__ = ["Gate", "GateRefusedError", "Place"]
 
 # How long after a stop its caller is let go, at most.
 _SLICE = 0.1
@@ -64,7 +64,7 @@ class Gate:
         self.active, self.queue, self.wait = active, queue, wait
         self._lock = threading.Lock()
         self._working = 0
-        self._waiting: deque[_Place] = deque()
+        self._waiting: deque[_Ticket] = deque()
 
     def __repr__(self) -> str:
         return f"Gate(active={self.active}, queue={self.queue}, wait={self.wait})"
@@ -108,12 +108,12 @@ class Gate:
                     "try again later",
                     bound="queue",
                 )
-            place = _Place()
-            self._waiting.append(place)
+            ticket = _Ticket()
+            self._waiting.append(ticket)
         try:
-            self._wait(place, within, stop)
+            self._wait(ticket, within, stop)
         except BaseException:  # Ctrl-C too
-            self._leave(place)
+            self._leave(ticket)
             raise
 
     def release(self) -> None:
@@ -121,14 +121,14 @@ class Gate:
         with self._lock:
             self._pass_on()
 
-    def _wait(self, place: _Place, within: float | None, stop: threading.Event | None) -> None:
+    def _wait(self, ticket: _Ticket, within: float | None, stop: threading.Event | None) -> None:
         seconds = self.wait if within is None else min(self.wait, within)
         ends = time.monotonic() + seconds
-        while not place.is_let_in.wait(self._slice(ends, stop)):
+        while not ticket.is_let_in.wait(self._slice(ends, stop)):
             is_stopped = stop is not None and stop.is_set()
             if is_stopped or time.monotonic() >= ends:
                 with self._lock:
-                    if place.is_let_in.is_set():
+                    if ticket.is_let_in.is_set():
                         return  # in the last moment
                 bound: Bound = "wait" if seconds == self.wait and not is_stopped else "deadline"
                 raise GateRefusedError(
@@ -140,12 +140,12 @@ class Gate:
         left = max(ends - time.monotonic(), 0.0)
         return left if stop is None else min(left, _SLICE)
 
-    def _leave(self, place: _Place) -> None:
+    def _leave(self, ticket: _Ticket) -> None:
         with self._lock:
-            if place.is_let_in.is_set():
+            if ticket.is_let_in.is_set():
                 self._pass_on()
             else:
-                self._waiting.remove(place)
+                self._waiting.remove(ticket)
 
     def _pass_on(self) -> None:
         """Hand the place to who waits for longest: nobody who comes just now can take it."""
@@ -155,7 +155,33 @@ class Gate:
             self._working -= 1
 
 
-class _Place:
+class Place:
+    """A place at a gate that is taken once and left once, by whichever thread is first."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._lock = threading.Lock()
+        self._is_taken = False
+
+    def take(self, *, within: float) -> None:
+        """Wait for it, unless it is taken already.
+
+        Raises:
+            GateRefusedError: There is none.
+        """
+        if not self._is_taken:
+            self._gate.acquire(within=within)
+            self._is_taken = True
+
+    def leave(self) -> None:
+        """Leave it, where it is taken."""
+        with self._lock:
+            was_taken, self._is_taken = self._is_taken, False
+        if was_taken:
+            self._gate.release()
+
+
+class _Ticket:
     """One who waits."""
 
     __slots__ = ("is_let_in",)

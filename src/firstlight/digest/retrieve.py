@@ -15,21 +15,14 @@ from firstlight.errors import EmbeddingError
 from firstlight.lexical.query import parse_query
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager, ExitStack
-    from typing import Protocol
-
     from firstlight.digest.background import Background
     from firstlight.digest.deadline import Deadline
     from firstlight.digest.documents import LongText
     from firstlight.digest.embedding import Embedding, Found, Vector
-    from firstlight.digest.gate import Gate
+    from firstlight.digest.gate import Place
     from firstlight.digest.select import Scores
+    from firstlight.digest.timings import Timings
     from firstlight.digest.types import Passage
-
-    class Timings(Protocol):
-        """Counts the time of steps."""
-
-        def step(self, name: str) -> AbstractContextManager[None]: ...
 
 
 __all__ = ["Asked", "Retrieved", "Retriever"]
@@ -53,16 +46,12 @@ class Retriever:
 
     Args:
         embedding: The embedder; None where there is none.
-        gate: Whom embedding while somebody waits asks.
         background: Embeds what is too much for that.
         cached: Whether vectors are kept.
     """
 
-    def __init__(
-        self, embedding: Embedding | None, gate: Gate, background: Background, *, cached: bool
-    ) -> None:
+    def __init__(self, embedding: Embedding | None, background: Background, *, cached: bool) -> None:
         self.embedding = embedding
-        self.gate = gate
         self.background = background
         self.cached = cached
 
@@ -118,12 +107,12 @@ class Asked:
             self._document.content_hash, self._question, self.fingerprint or "", llm, self._caller_class
         )
 
-    def retrieve(self, deadline: Deadline, held: ExitStack, *, writes: bool) -> Retrieved:
+    def retrieve(self, deadline: Deadline, place: Place, *, writes: bool) -> Retrieved:
         """Return the passages.
 
         Args:
             deadline: Of the whole run.
-            held: Where the place at the gate is kept, once there is one.
+            place: At the gate; taken where there is something to wait for.
             writes: Whether a language model writes the answer, which needs that place in any case.
 
         Raises:
@@ -133,16 +122,15 @@ class Asked:
             chunks = self._document.chunks
         if not chunks:
             return Retrieved(self._way or Way("whole", ""), (), 0)
-        work = _Work(self._retriever.gate, deadline, held, writes=writes)
         if self._way is not None or self._embedding is None:
             found = self._by(self._way or Way("bm25", ""), {}, None)
         else:
-            found = self._with_vectors(self._embedding, work)
+            found = self._with_vectors(self._embedding, _Patience.of(deadline, place, writes=writes))
         if writes:
-            work.begin(deadline)
+            place.take(within=deadline.left())
         return found
 
-    def _with_vectors(self, embedding: Embedding, work: _Work) -> Retrieved:
+    def _with_vectors(self, embedding: Embedding, patience: _Patience) -> Retrieved:
         """Look every chunk up, and embed what little is missing."""
         if self.fingerprint is None:
             return self._gives_way({}, self._trouble)
@@ -154,29 +142,29 @@ class Asked:
         if way.retrieval == "bm25":
             self._queue()
             return self._by(way, found, None)
-        until = work.deadline.part(_SHARE)
         try:
-            question = self._embedded(embedding, work, until, found, is_complete=not missing)
+            question = self._embedded(embedding, patience, found, is_complete=not missing)
         except (EmbeddingError, DeadlineError) as error:
             return self._gives_way(found, str(error))
         except GateRefusedError as error:
-            if work.writes:
+            if patience.writes:
                 raise
             return self._gives_way(found, str(error))
         return self._by(way, found, question)
 
     def _embedded(
-        self, embedding: Embedding, work: _Work, until: Deadline, found: Found, *, is_complete: bool
+        self, embedding: Embedding, patience: _Patience, found: Found, *, is_complete: bool
     ) -> Vector:
         """Return the question's vector, with what was missing of the chunks' in `found`."""
+        until = patience.until
         if is_complete:
-            work.begin(until)
+            patience.enter()
             with self._timings.step("embed_question"):
                 return embedding.question(self._question, self._caller_class, until=until)
         with embedding.turn(self._document.content_hash, self._caller_class, within=until.left()) as is_ours:
             if not is_ours:
                 raise DeadlineError("the document is being embedded for somebody else")
-            work.begin(until)
+            patience.enter()
             with self._timings.step("embed_question"):
                 question = embedding.question(self._question, self._caller_class, until=until)
             with self._timings.step("embed"):
@@ -242,26 +230,28 @@ class Asked:
         return scores, (shared > 0) | near
 
 
-class _Work:
-    """A run's place at the gate."""
+class _Patience(NamedTuple):
+    """How long embedding may take while somebody waits.
 
-    def __init__(self, gate: Gate, deadline: Deadline, held: ExitStack, *, writes: bool) -> None:
-        self.deadline = deadline
-        self.writes = writes
-        self._gate = gate
-        self._held = held
-        self._is_in = False
+    Attributes:
+        until: When it gives way.
+        place: At the gate.
+        entry: How long that may be waited for.
+        writes: Whether a language model needs the place afterwards.
+    """
 
-    def begin(self, until: Deadline) -> None:
-        """Wait for the place, where there is none yet: with a model to write as long as the run may take.
+    until: Deadline
+    place: Place
+    entry: Deadline
+    writes: bool
 
-        Raises:
-            GateRefusedError: There is none.
-        """
-        if not self._is_in:
-            self._gate.acquire(within=(self.deadline if self.writes else until).left())
-            self._held.callback(self._gate.release)
-            self._is_in = True
+    @classmethod
+    def of(cls, deadline: Deadline, place: Place, *, writes: bool) -> _Patience:
+        until = deadline.part(_SHARE)
+        return cls(until, place, deadline if writes else until, writes)
+
+    def enter(self) -> None:
+        self.place.take(within=self.entry.left())
 
 
 def _said(way: Way, matches: int) -> Way:
