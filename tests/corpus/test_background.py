@@ -17,9 +17,10 @@ import pytest
 from tests.embed.provider_server import ProviderServer, no_quota, too_many
 
 from firstlight.corpus.calibrate import NONSENSE
+from firstlight.embed.ollama import OllamaEmbedder
 from firstlight.errors import ConfigError, EmbeddingError
 
-from .embedder import Words
+from .embedder import Words, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -336,6 +337,42 @@ def test_a_worker_that_is_stopped_while_it_waits_for_its_provider_ends(
         embedder.before = lambda texts, kind: None
         assert corpus.wait_background(30)
         assert corpus.status().trouble is None
+
+
+def test_who_embeds_in_the_foreground_takes_over_from_one_that_waits_for_its_provider(
+    docs: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_background(monkeypatch)
+    write_pages(docs, 5)
+    embedder = Words()
+    embedder.before = refuse("the line is dead")
+    with docs.open(embedder=embedder) as corpus, docs.open(embedder=Words()) as other:
+        corpus.sync()
+        until(lambda: corpus.status().trouble == "the line is dead")
+        other.sync(embed=True)
+        assert (other.status().embedded, other.status().trouble) == (5, None)
+
+
+def test_one_embedder_can_serve_two_corpora(
+    docs: Docs, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("firstlight.corpus.background._FIRST_PAUSE", 0.1)
+    write_pages(docs, 40)
+    embedder = OllamaEmbedder("test-model", base_url=provider.url("ollama"))
+    provider.hold()
+    one = docs.open(embedder=embedder, state=docs.root.parent / "one")
+    two = docs.open(embedder=embedder, state=docs.root.parent / "two")
+    with two:
+        with one:
+            for corpus in (one, two):
+                corpus.sync()
+                assert not corpus.wait_background(0.3)
+        assert embedder.stop is None or not embedder.stop.is_set()
+        provider.release()
+        assert two.wait_background(60)
+    assert embedder.stop is None
+    assert embedder.embed(["still there"], "document").shape == (1, 64)
+    embedder.close()
 
 
 def test_it_ends_soon_after_its_folder(docs: Docs, provider: ProviderServer) -> None:

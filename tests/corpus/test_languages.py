@@ -90,6 +90,22 @@ def test_a_foreign_question_is_no_step_back(corpus: Corpus) -> None:
     assert len(told) <= 1
 
 
+def test_where_it_knows_nothing_of_it_the_answer_says_so(docs: Docs, embedder: Words) -> None:
+    docs.write("de.md", GERMAN)
+    docs.write("zh.md", CHINESE)
+    with docs.open(embedder=embedder) as corpus:
+        corpus.sync()
+        assert corpus.wait_background(30)
+        for question in ("Knoten", "节点", "node drained knoten"):
+            results = corpus.search(question)
+            assert (results.mode, results.embedded) == ("bm25", 0)
+            assert results.reason == (
+                "no chunk embedded: 2 in languages that the model does not know; ranked by BM25 alone"
+            )
+        assert corpus.status().queue == 0
+    assert embedder.texts == []
+
+
 def test_a_model_for_all_languages_gets_everything(docs: Docs) -> None:
     docs.write("de.md", GERMAN)
     docs.write("zh.md", CHINESE)

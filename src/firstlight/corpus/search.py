@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from firstlight.corpus.legs import NOT_YET
 from firstlight.corpus.novelty import Novelty
 from firstlight.corpus.scores import LexicalScores
 from firstlight.lexical import contains_phrases, parse_query
@@ -121,7 +122,9 @@ class _Said(NamedTuple):
 def _what_was_done(snapshot: Snapshot, embedded: Embedded, leg: Leg | str) -> tuple[str, str]:
     """Return the mode, and the reason for it."""
     if isinstance(leg, str):
-        mode, reason = "bm25", leg
+        counts = embedded.counts
+        is_over = leg == NOT_YET and counts is not None and counts.total > 0 and not counts.waiting
+        mode, reason = "bm25", f"{coverage(counts)}; ranked by BM25 alone" if is_over and counts else leg
     else:
         assert embedded.counts is not None  # noqa: S101  # there are vectors, since there is a leg
         is_whole = not embedded.counts.waiting
@@ -143,6 +146,8 @@ def coverage(counts: Counts) -> str:
     but = [f"{counts.failed:,} that failed"] if counts.failed else []
     if counts.foreign:
         but.append(f"{counts.foreign:,} in languages that the model does not know")
+    if but and not counts.embedded:
+        return f"no chunk embedded: {' and '.join(but)}"
     return f"all chunks embedded{' but ' + ' and '.join(but) if but else ''}"
 
 

@@ -6,11 +6,10 @@ very text that was embedded. Whoever loses the lease finds every later commit re
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from firstlight.corpus.calibrate import ENOUGH, calibrate
+from firstlight.corpus.calibrate import ENOUGH, calibrate, own_floor
 from firstlight.corpus.languages import is_known
 from firstlight.corpus.prepare import own_title
 from firstlight.embed.embedding import embed_documents
@@ -33,6 +32,7 @@ from firstlight.store.wanted import forget
 
 if TYPE_CHECKING:
     import sqlite3
+    import threading
     from collections.abc import Callable, Iterator, Sequence
 
     from firstlight.corpus.embedding import Embedding
@@ -105,9 +105,9 @@ def record(connection: sqlite3.Connection, embedding: Embedding, fingerprint: st
         fingerprint=fingerprint,
         dimensions=embedder.dimensions,
     )
-    floor = getattr(embedder, "floor", None)
+    floor = own_floor(embedder)
     if floor is not None:
-        set_floor(connection, number, float(floor))
+        set_floor(connection, number, floor)
     return read_embedders(connection)[role]
 
 
@@ -147,15 +147,14 @@ def embed_pending(
 @contextmanager
 def _heard_by(embedder: Embedder, stop: threading.Event) -> Iterator[None]:
     """Have an embedder that can be stopped in the middle of a call, as those over HTTP, hear of it."""
-    before = getattr(embedder, "stop", embedder)
-    if before is not None and not isinstance(before, threading.Event):
+    if getattr(embedder, "stop", embedder) is not None:  # it has no such thing, or another one's
         yield
         return
     embedder.stop = stop  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        embedder.stop = before  # type: ignore[attr-defined]
+        embedder.stop = None  # type: ignore[attr-defined]
 
 
 class _Run:
