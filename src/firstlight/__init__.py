@@ -17,10 +17,13 @@ from firstlight._version import __version__
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
+    from firstlight.digest import Digest, DigestEngine, Gate
+    from firstlight.embed import Embedder
     from firstlight.errors import (
         ChatError,
         ConfigError,
         DocumentError,
+        EmbeddingError,
         FilterError,
         FirstlightError,
         StoreError,
@@ -31,9 +34,14 @@ __all__ = [
     "ChatError",
     "ConfigError",
     "Corpus",
+    "Digest",
+    "DigestEngine",
     "DocumentError",
+    "Embedder",
+    "EmbeddingError",
     "FilterError",
     "FirstlightError",
+    "Gate",
     "Hit",
     "Results",
     "StoreError",
@@ -45,10 +53,15 @@ __getattr__ = lazy(
     __name__,
     {
         "corpus.corpus": ("Corpus",),
+        "digest.engine": ("DigestEngine",),
+        "digest.gate": ("Gate",),
+        "digest.types": ("Digest",),
+        "embed.types": ("Embedder",),
         "errors": (
             "ChatError",
             "ConfigError",
             "DocumentError",
+            "EmbeddingError",
             "FilterError",
             "FirstlightError",
             "StoreError",

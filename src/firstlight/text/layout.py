@@ -22,7 +22,7 @@ __all__ = ["BLOCK", "PAGE", "Layout", "encode", "merged", "plain_layout", "point
 PAGE = 1  # a form feed in plain text
 BLOCK = 7  # between two blocks of the document; one more for every list or quote around it
 
-# The first byte is looked for by itself, which is four times as quick as trying the alternatives at every place.
+# The first byte is looked for by itself: four times as quick as trying the alternatives at every place.
 _BLANK_LINES = re.compile(
     rb"[\r\n\f](?:(?<=\f)"
     rb"|(?<=\r)\n?+(?>[ \t\v]*+(?>\r\n|\n|\r))++"
