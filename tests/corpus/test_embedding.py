@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 import time
 import traceback
@@ -107,6 +108,24 @@ def test_what_is_known_already_needs_no_provider(embedded: Corpus, provider: Pro
     for number in range(5):
         embedded.search(f"drain node{number}")
     assert embedded.search("drain the node").mode == "hybrid"
+
+
+def test_a_provider_that_does_not_even_say_what_it_serves_is_waited_for_once(
+    handbook: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer(dimensions=64) as server, handbook.open(embedder="ollama:test-model") as corpus:
+        monkeypatch.setenv("OLLAMA_HOST", server.url("ollama"))
+        corpus.sync(embed=True)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
+        with handbook.open(embedder="ollama:test-model") as corpus:
+            began = time.monotonic()
+            reasons = {corpus.search(f"drain the node{number}").reason for number in range(20)}
+            assert time.monotonic() - began < SOON
+    assert reasons == {
+        "the question could not be embedded (ollama:test-model did not answer a moment ago); "
+        "ranked by BM25 alone"
+    }
 
 
 def test_an_unknown_object_that_stalls_holds_nobody_up(handbook: Docs) -> None:
