@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 NAMES = (
     "quality",
     "hybrid",
+    "longqa",
     "speed.first_answer",
     "speed.warm",
     "speed.sync",
@@ -28,7 +29,11 @@ NAMES = (
     "speed.background",
     "speed.digest",
 )
-MODULES = {"quality": "quality.run", "hybrid": "hybrid.run"}  # the others are called after their modules
+MODULES = {
+    "quality": "quality.run",
+    "hybrid": "hybrid.run",
+    "longqa": "longqa.run",
+}  # the others are called after their modules
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -58,14 +58,16 @@ class LongText:
 
     Args:
         given: Its text, as it was given.
+        chunk_tokens: The most estimated tokens of a chunk.
 
     Attributes:
         text: Its text, cleaned.
         tokens: Its estimated tokens.
     """
 
-    def __init__(self, given: str) -> None:
+    def __init__(self, given: str, *, chunk_tokens: int = CHUNK_TOKENS) -> None:
         self.given = given
+        self._chunk_tokens = chunk_tokens
         self.text, size = cleaned(given)
         self.tokens = tokens_of(size)
         self._cutting = threading.Lock()
@@ -88,7 +90,7 @@ class LongText:
         """Its chunks."""
         with self._cutting:  # of many who ask at once one cuts, and the others wait
             if self._chunks is None:
-                self._chunks = split_pages(self.text, CHUNK_TOKENS)
+                self._chunks = split_pages(self.text, self._chunk_tokens)
             return self._chunks
 
     @cached_property

@@ -225,9 +225,7 @@ class Asked:
         shared = select.overlap(self._query, self._document.index())
         cosine = select.cosines(question, self._document.hashes, found)
         floor = getattr(self._embedding.embedder, "floor", None) if self._embedding is not None else None
-        near = cosine > 0 if floor is None else cosine >= floor
-        scores = select.hybrid(cosine, shared)
-        return scores, (shared > 0) | near
+        return select.hybrid(cosine, shared), (shared > 0) | select.near(cosine, floor)
 
 
 class _Patience(NamedTuple):

@@ -31,6 +31,7 @@ __all__ = [
     "first_way",
     "head",
     "hybrid",
+    "near",
     "normalised",
     "overlap",
     "page_starts",
@@ -193,6 +194,12 @@ def cosines(
 def hybrid(cosine: Scores, shared: Scores) -> Scores:
     """Return 0.7 cosine + 0.3 lexical overlap."""
     return _COSINE * cosine + _OVERLAP * shared
+
+
+def near(cosine: Scores, floor: float | None) -> NDArray[np.bool_]:
+    """Return which chunks match by their cosine: from the model's floor on, or above 0 where it has none."""
+    found: NDArray[np.bool_] = cosine > 0 if floor is None else cosine >= floor
+    return found
 
 
 def page_starts(text: str) -> list[int]:
