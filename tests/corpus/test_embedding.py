@@ -122,10 +122,8 @@ def test_a_provider_that_does_not_even_say_what_it_serves_is_waited_for_once(
             began = time.monotonic()
             reasons = {corpus.search(f"drain the node{number}").reason for number in range(20)}
             assert time.monotonic() - began < SOON
-    assert reasons == {
-        "the question could not be embedded (ollama:test-model did not answer a moment ago); "
-        "ranked by BM25 alone"
-    }
+    (reason,) = reasons
+    assert "ollama:test-model did not answer a moment ago" in reason
 
 
 def test_an_unknown_object_that_stalls_holds_nobody_up(handbook: Docs) -> None:
