@@ -74,7 +74,6 @@ def _weight(axis: Any, rows: Rows) -> None:
         values = [value - row["0.00"] for value in row.values()]
         axis.plot(weights, values, color=colour, label=_label(name), linewidth=1.8)
     axis.axhline(0, color="#bbbbbb", linewidth=0.8)
-    axis.set_ylim(-0.07, None)
     axis.set_xlabel("weight: 0 is BM25, 1 is the cosine")
     axis.legend(fontsize=9, frameon=False)
 

@@ -62,6 +62,7 @@ def run(options: Options) -> Report:
             for order in coverage.ORDERS
         },
     }
+    figures = {part: _rounded(rows) for part, rows in figures.items()}
     report = Report("hybrid", SETUP, figures, goals.judge(figures, list(known)))
     if not options.only:
         table.write(report, quick=options.quick)
@@ -95,6 +96,10 @@ def _quality(known: Mapping[str, Legs], curves: Mapping[str, Curve]) -> tuple[Fi
 def _averaged(figures: Figures) -> Figures:
     columns = next(iter(figures.values()))
     return {**figures, AVERAGE: {what: mean(row[what] for row in figures.values()) for what in columns}}
+
+
+def _rounded(rows: Figures) -> Figures:
+    return {name: {what: round(value, 5) for what, value in row.items()} for name, row in rows.items()}
 
 
 def _foreign(each: Legs) -> dict[str, float]:
