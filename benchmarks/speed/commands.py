@@ -50,6 +50,7 @@ def firstlight(state: Path) -> Command:
     environment = {
         "FIRSTLIGHT_STATE": str(state),
         "FIRSTLIGHT_CONFIG": str(state / "config.toml"),
+        "FIRSTLIGHT_EMBEDDER": "none",  # as the core alone is installed
         "PYTHONDONTWRITEBYTECODE": "",  # an installed program is compiled once, not at every start
     }
     return Command(program, environment)
