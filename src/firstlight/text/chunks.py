@@ -154,6 +154,8 @@ class _Outline:
 
     def sections(self, begin: int, own: int, end: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield where a chunk comes under another path than that of its own text's first block."""
+        if not self._offsets:
+            return
         usual = self.at(own)
         differs = False
         first, last = (bisect_right(self._offsets, max(each, self._first_block)) for each in (begin, end - 1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -18,7 +19,7 @@ from firstlight.text.boundaries import free_zones, line_starts, sentence_cuts, s
 from firstlight.text.clusters import LONGEST, cluster_starts, point_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from firstlight.text.layout import Layout, Span
 
@@ -70,26 +71,36 @@ def split(layout: Layout, smallest: int, largest: int) -> list[int]:
     return found
 
 
-def _take(data: bytes, bounds: list[int], cuts: Iterable[int], sizes: _Sizes) -> None:
-    """Insert into `bounds`, ascending, those of the equally good `cuts` that divide what is too large."""
+def _take(data: bytes, bounds: list[int], cuts: Sequence[int], sizes: _Sizes) -> None:
+    """Insert into `bounds` those of the equally good `cuts` that divide what is too large; both ascend."""
     largest, before, after = sizes
-    tried = []
-    for cut in cuts:
-        place = bisect_right(bounds, cut)
-        left, right = bounds[place - 1], bounds[min(place, len(bounds) - 1)]
-        if right - left > largest and cut - left >= before and right - cut >= after:
-            tried.append((_hash(data, cut), cut))
-    tried.sort()
-    for _, cut in tried:
+    tried: list[int] = []
+    too_large = 0
+    for left, right in pairwise(bounds):
+        if right - left > largest:
+            too_large += 1
+            tried += cuts[bisect_left(cuts, left + before) : bisect_right(cuts, right - after)]
+    for number in sorted(range(len(tried)), key=_hashes(data, tried).__getitem__):
+        cut = tried[number]
         place = bisect_right(bounds, cut)
         left, right = bounds[place - 1], bounds[place]
         if right - left > largest and cut - left >= before and right - cut >= after:
             bounds.insert(place, cut)
+            too_large += (cut - left > largest) + (right - cut > largest) - 1
+            if not too_large:
+                return
 
 
-def _hash(data: bytes, cut: int) -> int:
-    line = data[cut : cut + _HASHED].split(b"\n", 1)[0]
-    return crc32(line) << 32 | crc32(data[cut : cut + _HASHED_MORE])
+def _hashes(data: bytes, cuts: Sequence[int]) -> list[int]:
+    """Return what orders `cuts`."""
+    lines = [crc32(data[cut : cut + _HASHED].split(b"\n", 1)[0]) for cut in cuts]
+    counts = Counter(lines)
+    if len(counts) == len(lines):
+        return lines
+    return [
+        line << 32 | (crc32(data[cut : cut + _HASHED_MORE]) if counts[line] > 1 else 0)
+        for line, cut in zip(lines, cuts, strict=True)
+    ]
 
 
 def _cut_short_end(layout: Layout, bounds: list[int], sizes: _Sizes) -> None:
@@ -99,9 +110,9 @@ def _cut_short_end(layout: Layout, bounds: list[int], sizes: _Sizes) -> None:
         return
     first = bisect_left(layout.cuts, start + sizes.before)
     last = bisect_right(layout.cuts, min(start + sizes.largest, end - sizes.after // 4))
-    cuts = zip(layout.ranks[first:last], layout.cuts[first:last], strict=True)
-    tried = [(rank, _hash(layout.data, cut), cut) for rank, cut in cuts]
-    if tried:
+    cuts = layout.cuts[first:last]
+    tried = zip(layout.ranks[first:last], _hashes(layout.data, cuts), cuts, strict=True)
+    if cuts:
         bounds.insert(-1, min(tried)[2])
 
 
