@@ -8,7 +8,7 @@ import pytest
 from firstlight.corpus.types import Status
 from firstlight.errors import ConfigError
 from firstlight.evaluate import TestSet, evaluate
-from firstlight.evaluate.run import ranking
+from firstlight.rank.quality import ranked_documents
 from firstlight.rank.types import Results
 
 from .conftest import Answering, hit
@@ -71,13 +71,15 @@ def test_vectors_of_another_embedder_are_told_with_the_way_out(forty: TestSet) -
 
 
 def test_a_partly_embedded_corpus_is_told_not_scored(forty: TestSet) -> None:
-    partial = Answering(better_with_vectors, status_now=Status(chunks=90, embedded=30, failed=2, model="m"))
+    partial = Answering(better_with_vectors, status_now=Status(chunks=90, embedded=30, queue=58, model="m"))
     report = evaluate(partial, forty)
     assert [scores.mode for scores in report.modes] == ["bm25"]
     assert report.not_evaluated[0].reason == (
         "only 30 of 90 chunks are embedded; `firstlight sync --embed` embeds the rest"
     )
-    whole = Answering(better_with_vectors, status_now=Status(chunks=90, embedded=88, failed=2, model="m"))
+    whole = Answering(
+        better_with_vectors, status_now=Status(chunks=90, embedded=8, failed=2, foreign=80, model="m")
+    )
     assert evaluate(whole, forty).not_evaluated == ()
 
 
@@ -108,4 +110,4 @@ def test_documents_with_the_same_passage_follow_its_hit() -> None:
         *(hit(n, f"{n}.md") for n in range(4, 15)),
     )
     results = Results("?", "bm25", 0, 0, None, 1, "", hits)
-    assert ranking(results) == ["a.md", "c.md", "b.md", *(f"{number}.md" for number in range(4, 11))]
+    assert ranked_documents(results) == ["a.md", "c.md", "b.md", *(f"{number}.md" for number in range(4, 11))]

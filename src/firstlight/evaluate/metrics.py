@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.errors import ConfigError
-from firstlight.evaluate.types import CUTOFF
+from firstlight.rank.quality import CUTOFF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from firstlight.evaluate.types import CUTOFF
 from firstlight.rank.json import rounded
+from firstlight.rank.quality import CUTOFF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

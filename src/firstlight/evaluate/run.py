@@ -10,8 +10,8 @@ from firstlight.errors import ConfigError
 from firstlight.evaluate.metrics import mean, measure, require_extra
 from firstlight.evaluate.report import ModeScores, NotEvaluated, Report
 from firstlight.evaluate.significance import compare
-from firstlight.evaluate.types import CUTOFF, MODES
-from firstlight.rank.quality import ranked_documents
+from firstlight.evaluate.types import MODES
+from firstlight.rank.quality import CUTOFF, ranked_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,15 +99,10 @@ def why_not(corpus: Searchable, mode: str, question: str) -> str:
         ask(corpus, question, mode)
     except ConfigError as error:  # the vectors are another embedder's
         return error.reason
-    if status.embedded + status.failed < status.chunks:
+    if status.queue:
         embedded = f"{status.embedded:,} of {status.chunks:,} chunks are embedded"
         return f"only {embedded}; `firstlight sync --embed` embeds the rest"
     return ""
-
-
-def ranking(results: Results) -> list[str]:
-    """Return the documents of an answer, best first; those with the very same passage follow its hit."""
-    return ranked_documents(results, cutoff=CUTOFF)
 
 
 def ask(corpus: Searchable, question: str, mode: str, *, weight: float | None = None) -> Results:
@@ -127,7 +122,7 @@ def _asked(corpus: Searchable, test_set: TestSet, mode: str, progress: Tell | No
         else:
             fallbacks[results.mode] += 1
             reason = reason or results.reason
-        rankings[name] = ranking(results)
+        rankings[name] = ranked_documents(results)
         if progress is not None:
             progress(mode, done, len(test_set.questions))
     return _Run(rankings, dict(fallbacks), reason)

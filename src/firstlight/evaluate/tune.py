@@ -10,8 +10,9 @@ import numpy as np
 from firstlight.errors import ConfigError
 from firstlight.evaluate.metrics import mean, measure
 from firstlight.evaluate.report import Fold, Tuning
-from firstlight.evaluate.run import ask, ranking
+from firstlight.evaluate.run import ask
 from firstlight.evaluate.significance import compare
+from firstlight.rank.quality import ranked_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -122,7 +123,7 @@ def _scores(
     rankings = {}
     count = len(test_set.questions)
     for done, (name, text) in enumerate(test_set.questions.items(), 1):
-        rankings[name] = ranking(ask(corpus, text, "hybrid", weight=weight))
+        rankings[name] = ranked_documents(ask(corpus, text, "hybrid", weight=weight))
         if progress is not None:
             progress("tune", place * count + done, len(GRID) * count)
     return measure(rankings, test_set.qrels).ndcg

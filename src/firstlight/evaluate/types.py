@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Grades: TypeAlias = Mapping[str, int]
 
 MODES = ("bm25", "hybrid", "vector")
-# How deep rankings are looked at: as many hits as a person or an agent is shown.
-CUTOFF = 10
 
 
 class Searchable(Protocol):
