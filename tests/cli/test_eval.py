@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import tomllib
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from firstlight import Corpus
 from firstlight.cli import eval as command
-from firstlight.cli.eval_progress import Drawing
+from firstlight.cli.progress import Drawing
 from firstlight.evaluate import metrics
 
 if TYPE_CHECKING:
@@ -220,16 +221,33 @@ def test_a_missing_extra_is_named_before_anything_is_done(
     assert not (home / "state").exists()
 
 
-def test_progress_is_drawn_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
-    monkeypatch.setattr("firstlight.cli.eval_progress._PATIENCE", 0)
+
+def test_progress_is_drawn_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firstlight.cli.progress.PATIENCE", 0)
     monkeypatch.setenv("TERM", "xterm")
     for stream in (io.StringIO(), Terminal()):
         monkeypatch.setattr("sys.stderr", stream)
         with Drawing() as draw:
             for done in range(3):
-                draw("bm25", done, 3)
+                draw.show("bm25", done, 3, "questions")
         assert ("bm25" in stream.getvalue()) is stream.isatty()
+
+
+def test_a_terminal_hears_that_it_works_before_there_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("firstlight.cli.waiting.PATIENCE", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with Drawing() as draw:
+        deadline = monotonic() + 10
+        while "working" not in terminal.getvalue() and monotonic() < deadline:
+            sleep(0.01)
+        draw.hush()
+        said = terminal.getvalue()
+        assert "working" in said
+        sleep(0.2)
+        assert terminal.getvalue() == said

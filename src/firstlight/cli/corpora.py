@@ -48,6 +48,7 @@ def bring_up_to_date(
     from firstlight.cli.progress import Drawing
 
     def confirm(files: int) -> bool:
+        draw.hush()
         return assume_yes or _ask(corpus.root, files)
 
     with Drawing() as draw:

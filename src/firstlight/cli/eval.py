@@ -113,20 +113,23 @@ def _test_set(corpus: Corpus, queries: Path, qrels: Path, *, skip_unknown: bool)
 
 
 def _evaluated(corpus: Corpus, test_set: TestSet, modes: tuple[str, ...] | None, *, tuned: bool) -> Report:
-    from firstlight.cli.eval_progress import Drawing
+    from firstlight.cli.progress import Drawing
     from firstlight.corpus.config import load_config
     from firstlight.corpus.legs import WEIGHT
     from firstlight.evaluate import evaluate, tune_weight
     from firstlight.evaluate.types import MODES
 
+    def tell(mode: str, done: int, total: int) -> None:
+        draw.show(mode, done, total, f"{done:,} of {total:,} questions")
+
     with Drawing() as draw:
         began = monotonic()
-        report = evaluate(corpus, test_set, modes=modes or MODES, progress=draw)
+        report = evaluate(corpus, test_set, modes=modes or MODES, progress=tell)
         if not tuned:
             return report
         configured = load_config(str(corpus.root))[0].weight
         present = WEIGHT if configured is None else configured
-        tuning = tune_weight(corpus, test_set, report, present_weight=present, progress=draw)
+        tuning = tune_weight(corpus, test_set, report, present_weight=present, progress=tell)
         return replace(report, tuning=tuning, seconds=monotonic() - began)
 
 

@@ -1,12 +1,13 @@
-"""Progress on stderr, for a person who has waited for more than a second."""
+"""How far a command is, on stderr, for a person who has waited for more than a second."""
 
 from __future__ import annotations
 
 import sys
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from firstlight.cli.terminal import is_terminal
+from firstlight.cli.waiting import PATIENCE, Waiting
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -18,59 +19,59 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawing"]
 
-_PATIENCE = 1.0  # seconds
-
 
 class Drawing:
-    """A progress callback for `Corpus.sync`; draws on a terminal only, and leaves nothing behind."""
+    """Says that a command works, then draws how far it is; on a terminal only, and leaves nothing behind.
+
+    It is a progress callback for a `Corpus`.
+    """
 
     def __init__(self) -> None:
+        self._waiting = Waiting("working")
         self._wanted = is_terminal(sys.stderr)
-        self._from = monotonic() + _PATIENCE
+        self._from = monotonic() + PATIENCE
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._doing = ""
 
     def __enter__(self) -> Self:
+        self._waiting.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.hush()
         if self._bar is not None:
             self._bar.stop()
 
+    def hush(self) -> None:
+        """Say no longer that it works: a person is asked something."""
+        self._waiting.end()
+
     def __call__(self, progress: Progress) -> None:
         """Draw how far a sync is."""
-        if not self._wanted or monotonic() < self._from:
-            return
-        said = _Said.of(progress)
-        if self._bar is None or self._task is None:
-            self._bar = _bar()
-            self._task = self._bar.add_task(said.doing, total=said.total, said=said.text)
-            self._bar.start()
-        elif self._doing != said.doing:
-            self._bar.reset(self._task, description=said.doing, total=said.total)
-        self._doing = said.doing
-        self._bar.update(self._task, total=said.total, completed=said.done, said=said.text)
-        self._bar.refresh()
-
-
-class _Said(NamedTuple):
-    """What a bar shows."""
-
-    doing: str
-    done: int
-    total: int
-    text: str
-
-    @classmethod
-    def of(cls, progress: Progress) -> Self:
         if progress.to_embed:
             done, total = progress.embedded, progress.to_embed
-            return cls("embedding", done, total, f"{done:,} of {total:,} chunks")
-        done, total = progress.documents, progress.total
-        return cls("indexing", done, total, f"{done:,} of {total:,} files, {progress.chunks:,} chunks")
+            self.show("embedding", done, total, f"{done:,} of {total:,} chunks")
+        else:
+            done, total = progress.documents, progress.total
+            self.show("indexing", done, total, f"{done:,} of {total:,} files, {progress.chunks:,} chunks")
+
+    def show(self, doing: str, done: int, total: int, said: str) -> None:
+        """Draw how much is done of what is being done, and what is said of it."""
+        if not self._wanted or monotonic() < self._from:
+            return
+        if self._bar is None or self._task is None:
+            self.hush()
+            self._bar = _bar()
+            self._task = self._bar.add_task(doing, total=total, said=said)
+            self._bar.start()
+        elif self._doing != doing:
+            self._bar.reset(self._task, description=doing, total=total)
+        self._doing = doing
+        self._bar.update(self._task, total=total, completed=done, said=said)
+        self._bar.refresh()
 
 
 def _bar() -> Bar:

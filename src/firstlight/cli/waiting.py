@@ -11,9 +11,9 @@ from firstlight.cli.terminal import is_terminal
 if TYPE_CHECKING:
     from rich.status import Status
 
-__all__ = ["Waiting"]
+__all__ = ["PATIENCE", "Waiting"]
 
-_PATIENCE = 1.0  # seconds
+PATIENCE = 1.0  # seconds
 
 
 class Waiting:
@@ -28,7 +28,7 @@ class Waiting:
         self._status: Status | None = None
         self._lock = threading.Lock()
         self._ended = not is_terminal(sys.stderr)
-        self._timer = threading.Timer(_PATIENCE, self._draw)
+        self._timer = threading.Timer(PATIENCE, self._draw)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
