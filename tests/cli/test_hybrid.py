@@ -76,6 +76,15 @@ def test_nonsense_finds_nothing_and_says_so(run: Run, embedded: Path) -> None:
         assert outcome.err
 
 
+def test_what_vectors_alone_do_not_find_is_not_said_to_be_in_no_document(run: Run, embedded: Path) -> None:
+    assert run("search", embedded, "hose", "--mode", "bm25").code == 0
+    outcome = run("search", embedded, "hose", "--mode", "vector")
+    assert outcome.code == 1
+    assert outcome.err.endswith(
+        "(vector); all chunks embedded, and none is near enough; --mode auto goes by the words, too\n"
+    )
+
+
 def test_a_mode_that_needs_an_embedder_is_a_usage_error_without_one(run: Run, docs: Path) -> None:
     outcome = run("search", docs, "drain", "--mode", "vector")
     assert outcome.code == 2
