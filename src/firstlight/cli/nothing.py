@@ -35,10 +35,11 @@ def why_nothing(corpus: Corpus, results: Results, *, where: str | None) -> str:
         return f"{found}; there are hits without --where {where!r}"
     if query.phrases and corpus.search(results.query.translate(_UNQUOTED), top_k=1, where=where):
         return f"{found}; there are hits without the quotes"
-    if results.mode == "vector":
-        return f"{found}; {results.reason}, and none is near enough; --mode auto goes by the words, too"
     words = ", ".join(dict.fromkeys(term.word for term in query.terms))
-    return f"{found}; no document has: {_shortened(words)}"
+    why = f"no document has: {_shortened(words)}"
+    if results.mode == "vector":
+        why = f"{results.reason}, and none is near enough; --mode auto goes by the words, too"
+    return f"{found}; {why}"
 
 
 def unknown_words(corpus: Corpus, results: Results) -> str:
