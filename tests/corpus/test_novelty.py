@@ -71,7 +71,7 @@ def test_no_text_is_read_of_candidates_that_overlap_no_hit(
         docs.write(f"{number}.md", f"Zebras {number}.\n")
     with docs.open() as corpus:
         corpus.sync()
-        monkeypatch.setattr(novelty, "read_passages", pytest.fail)
+        monkeypatch.setattr(novelty.Novelty, "_find", pytest.fail)
         assert len(corpus.search("zebras")) == 5
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firstlight import Corpus
-from firstlight.corpus.search import point_id
+from firstlight.corpus.ranking import point_id
 from firstlight.errors import ConfigError, FilterError, StoreError
 
 if TYPE_CHECKING:

@@ -6,14 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from firstlight.lexical import words
-from firstlight.store.documents import read_passages
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from firstlight.lexical import Index, Query
     from firstlight.rank.types import Candidate
+    from firstlight.store.documents import Passage
 
     Span = tuple[int, int]
 
@@ -24,8 +23,10 @@ _ENOUGH = 0.5
 class Novelty:
     """Reads the text of a candidate when it is asked about, and each only once."""
 
-    def __init__(self, connection: sqlite3.Connection, index: Index, query: Query) -> None:
-        self._connection = connection
+    def __init__(
+        self, read: Callable[[Sequence[int]], Mapping[int, Passage]], index: Index, query: Query
+    ) -> None:
+        self._read = read
         self._index = index
         self._query = query
         self._words: dict[str, str] = {}
@@ -51,7 +52,7 @@ class Novelty:
             for term in self._query.terms:
                 self._words |= dict.fromkeys(term.variants, term.word)
                 self._weights[term.word] = self._index.idf(term.variants)
-        passage = read_passages(self._connection, [candidate.chunk])[candidate.chunk]
+        passage = self._read([candidate.chunk])[candidate.chunk]
         return [
             (
                 passage.start + word.start,

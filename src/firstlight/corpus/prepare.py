@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from firstlight.corpus.config import Config
-    from firstlight.text.types import Chunk, Value
+    from firstlight.text.types import Chunk, Document, Value
 
 # How much of a document is looked at to tell its language.
 _LANGUAGE_SAMPLE = 4000
@@ -120,18 +120,22 @@ def prepare(root: str, path: str, config: Config) -> Prepared | Refused:
         chunks = chunk_document(document, **config.sizes)
     except DocumentError as error:
         return Refused(path, error.reason, error.line, digest)
-    sample = document.text[document.body_start : document.body_start + _LANGUAGE_SAMPLE]
     return Prepared(
         path,
         content.size,
         content.mtime_ns,
         digest,
         document.title,
-        detect_language(sample) if config.language == "auto" else config.language,
+        told_language(document) if config.language == "auto" else config.language,
         dump_payload(document.fields),
         tags_of(document.fields),
         [_prepared(chunk, own_title(path, document.title)) for chunk in chunks],
     )
+
+
+def told_language(document: Document) -> str:
+    """Return what a document is in, as far as it is in Latin letters."""
+    return detect_language(document.text[document.body_start : document.body_start + _LANGUAGE_SAMPLE])
 
 
 def own_title(path: str, title: str) -> str:
