@@ -135,7 +135,8 @@ def test_bm25_alone_starts_nothing(run: Run, docs: Path, provider: ProviderServe
 def test_status_shows_progress_rate_and_what_is_left(run: Run, pages: Path, provider: ProviderServer) -> None:
     provider.vector = slow_vector
     run("sync", pages)
-    assert "queue       62 chunks; nobody is embedding: firstlight sync" in run("status", pages).out
+    waiting = f"queue       62 chunks; nobody is embedding: firstlight sync {pages} --embed\n"
+    assert waiting in run("status", pages).out
     command = [sys.executable, "-m", "firstlight", "background", "run", str(pages)]
     worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: "/s, about " in run("status", pages).out)

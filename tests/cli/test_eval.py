@@ -134,6 +134,8 @@ def test_chunks_that_are_not_embedded_come_with_the_command_that_does(
     outcome = run("eval", office, *files, "--state", tmp_path / "my index")
     told = f"`firstlight sync {office} --state '{tmp_path}/my index' --embed` embeds the rest"
     assert f"not evaluated: hybrid, vector: only 0 of 6 chunks are embedded; {told}" in outcome.err
+    outcome = run("eval", office, *files, "--state", tmp_path / "my index", "--tune")
+    assert outcome.err.endswith(f"there is no weight to tune: only 0 of 6 chunks are embedded; {told}\n")
 
 
 @pytest.mark.usefixtures("embedded")

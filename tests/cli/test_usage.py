@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     [
         ([], "usage"),
         (["serch", "docs", "x"], "did you mean search?"),
-        (["unheard-of"], "there are search, sync, status"),
+        (["unheard-of"], "there are search, digest, sync, status"),
         (["search"], "DIR"),
         (["search", "DOCS"], "QUERY"),
         (["search", "DOCS", ""], "the question is empty"),

@@ -33,7 +33,7 @@ def test_damage_is_found_and_repaired(run: Run, docs: Path, home: Path) -> None:
     found = run("verify", docs, "--state", state)
     assert found.code == 1
     assert found.out
-    assert f"firstlight verify {docs} --repair" in found.err
+    assert f"firstlight verify {docs} --state {state} --repair" in found.err
     repaired = run("verify", docs, "--state", state, "--repair")
     assert repaired.code == 0
     assert "sound again" in repaired.out

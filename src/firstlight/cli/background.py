@@ -38,9 +38,9 @@ def command() -> None:
 @folder
 @state
 def run(*, folder: Path, state: Path | None) -> int:
-    """Embed what lacks a vector until there is nothing left, behind everything else that runs.
+    """Embed what lacks a vector, behind all else.
 
-    It ends by itself when the folder, the index or its lease is gone.
+    It ends when nothing is left, and by itself when the folder, the index or its lease is gone.
     """
     with suppress(OSError, AttributeError):  # not on every system
         os.nice(_POLITE)

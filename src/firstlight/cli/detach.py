@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING
 from firstlight.cli.terminal import count, is_terminal, talk
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from firstlight.corpus import Corpus
 
 __all__ = ["embed_behind"]
 
 
-def embed_behind(corpus: Corpus, folder: Path) -> None:
-    """Start a worker where a person is at the terminal, chunks wait for vectors, and nobody embeds."""
+def embed_behind(corpus: Corpus, where: str) -> None:
+    """Start a worker where a person is at the terminal, chunks wait for vectors, and nobody embeds.
+
+    Args:
+        corpus: The corpus.
+        where: How a command names it.
+    """
     if not _is_wanted():
         return
     status = corpus.status()
     if not status.queue or status.model is None or status.generation == 0:
         return
     if status.trouble is not None:
-        again = "it tries again" if status.worker else f"firstlight sync {folder} --embed tries again"
+        again = "it tries again" if status.worker else f"firstlight sync {where} --embed tries again"
         talk(f"not embedding: {status.trouble}; {again}")
     elif status.worker is None:
         _start(corpus)
-        talk(f"embedding {count(status.queue, 'chunk')} in the background: firstlight status {folder}")
+        talk(f"embedding {count(status.queue, 'chunk')} in the background: firstlight status {where}")
 
 
 def _is_wanted() -> bool:

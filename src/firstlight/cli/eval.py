@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors
-from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
+from firstlight.cli.options import as_json, assume_yes, folder, pasteable, print_json, state
 from firstlight.cli.terminal import count, duration, printable, show, style_for, talk
+from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
     from firstlight.corpus import Corpus
@@ -85,13 +85,18 @@ def command(
     from firstlight.evaluate.metrics import require_extra
 
     require_extra()
+    where = pasteable(folder, state)
     with open_corpus(folder, state=state) as corpus:
         sync = bring_up_to_date(corpus, assume_yes=assume_yes)
         tell_errors(sync.errors, folder=folder)
         if done := summary(sync):
             talk(done)
         test_set = _test_set(corpus, queries, qrels, skip_unknown=skip_unknown)
-        report = _evaluated(corpus, test_set, modes, tuned=tuned)
+        try:
+            report = _evaluated(corpus, test_set, modes, tuned=tuned)
+        except ConfigError as error:
+            error.reason = _pasteable(error.reason, where)
+            raise
     if save and report.tuning is not None:
         from firstlight.evaluate import save_weight
 
@@ -100,7 +105,7 @@ def command(
         print_json(report.to_dict())
     else:
         _print(report)
-    _tell(report, folder, state)
+    _tell(report, where)
     return 2 if modes and report.not_evaluated else 0
 
 
@@ -153,17 +158,20 @@ def _print(report: Report) -> None:
             show(printable(line))
 
 
-def _tell(report: Report, folder: Path, state: Path | None) -> None:
+def _pasteable(reason: str, where: str) -> str:
+    return reason.replace("`firstlight sync", f"`firstlight sync {where}")
+
+
+def _tell(report: Report, where: str) -> None:
     """Say on stderr what the figures do not."""
     for note in report.notes:
         talk(note)
     for scores in report.modes:
         for mode, questions in scores.fallbacks.items():
             talk(f"{scores.mode}: {count(questions, 'question')} answered as {mode}: {scores.reason}")
-    where = shlex.quote(str(folder)) + (f" --state {shlex.quote(str(state))}" if state else "")
     for reason in dict.fromkeys(missing.reason for missing in report.not_evaluated):
         modes = ", ".join(missing.mode for missing in report.not_evaluated if missing.reason == reason)
-        talk(f"not evaluated: {modes}: {reason.replace('firstlight sync', f'firstlight sync {where}')}")
+        talk(f"not evaluated: {modes}: {_pasteable(reason, where)}")
     if report.tuning is not None:
         if report.tuning.warning:
             talk(f"warning: {report.tuning.warning}")

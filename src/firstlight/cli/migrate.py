@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors
-from firstlight.cli.options import as_json, folder, print_json, state
+from firstlight.cli.options import as_json, folder, pasteable, print_json, state
 from firstlight.cli.terminal import count, duration, is_terminal, printable, show, style_for, talk
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def command(
         raise click.UsageError("--qrels judges the questions of --golden: add it")
     with open_corpus(folder, state=state) as corpus:
         if status:
-            return _status(corpus, folder, as_json=as_json)
+            return _status(corpus, pasteable(folder, state), as_json=as_json)
         if drop:
             return _drop(corpus, as_json=as_json)
         if model is None:
@@ -177,7 +177,7 @@ def _compared(gate: Gate) -> Iterator[str]:
 
 
 def _say_what_next(report: MigrationReport, folder: Path, state: Path | None) -> None:
-    where = shlex.quote(str(folder)) + (f" --state {shlex.quote(str(state))}" if state else "")
+    where = pasteable(folder, state)
     if report.replaced is not None:
         talk(f"the unfinished migration to {report.replaced} was given up for this one")
     if report.outcome == "waiting":
@@ -186,9 +186,8 @@ def _say_what_next(report: MigrationReport, folder: Path, state: Path | None) ->
     elif report.outcome == "refused":
         talk("what is embedded is kept; a lower --min-quality accepts it, --drop throws it away")
     elif report.outcome != "unchanged" and not report.configured:
-        talk(
-            f'now name it in the settings, until when searches are refused: embedder = "{report.model.spec}"'
-        )
+        till = ", until when searches are refused" if report.outcome != "recorded" else ""
+        talk(f'now name it in the settings{till}: embedder = "{report.model.spec}"')
         talk(f"or set FIRSTLIGHT_EMBEDDER={shlex.quote(report.model.spec)}")
     if report.outcome == "swapped" and report.old is not None:
         talk(f"{report.old.name} is kept: firstlight migrate {where} --rollback")
@@ -205,7 +204,7 @@ def _drop(corpus: Corpus, *, as_json: bool) -> int:
     return 0
 
 
-def _status(corpus: Corpus, folder: Path, *, as_json: bool) -> int:
+def _status(corpus: Corpus, where: str, *, as_json: bool) -> int:
     found = corpus.migration_status()
     if as_json:
         print_json(found.to_dict())
@@ -218,7 +217,7 @@ def _status(corpus: Corpus, folder: Path, *, as_json: bool) -> int:
         talk("no migration is under way")
     elif found.worker is None:
         done = "it is filled" if not shadow.waiting else "it was interrupted"
-        talk(f"{done}: firstlight migrate {shlex.quote(str(folder))} --to {shadow.spec} goes on")
+        talk(f"{done}: firstlight migrate {where} --to {shlex.quote(shadow.spec)} goes on")
     return 0
 
 

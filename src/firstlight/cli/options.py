@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "assume_yes", "folder", "print_json", "state"]
+__all__ = ["as_json", "assume_yes", "folder", "pasteable", "print_json", "state"]
 
 
 class Folder(click.Path):
@@ -57,6 +57,18 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON to st
 assume_yes = click.option(
     "--yes", "assume_yes", is_flag=True, help="Index a folder of more than 20,000 files without asking."
 )
+
+
+def pasteable(folder: Path, state: Path | None) -> str:
+    """Return DIR as a command takes it, with the place of its index where that was said.
+
+    Example:
+        >>> pasteable(Path("my docs"), None), pasteable(Path("docs"), Path("/tmp/index"))
+        ("'my docs'", 'docs --state /tmp/index')
+    """
+    import shlex
+
+    return shlex.quote(str(folder)) + (f" --state {shlex.quote(str(state))}" if state else "")
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tell_errors
-from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
+from firstlight.cli.options import as_json, assume_yes, folder, pasteable, print_json, state
 from firstlight.cli.results import mode_line, render_hit
 from firstlight.cli.terminal import columns, is_terminal, show, style_for, talk
 from firstlight.errors import FirstlightError
@@ -91,7 +91,7 @@ def command(
         if results.mode != "hybrid" and mode != "bm25":
             from firstlight.cli.detach import embed_behind
 
-            embed_behind(corpus, folder)
+            embed_behind(corpus, pasteable(folder, state))
     return 0 if results else 1
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import open_corpus
-from firstlight.cli.options import as_json, folder, print_json, state
+from firstlight.cli.options import as_json, folder, pasteable, print_json, state
 from firstlight.cli.terminal import count, duration, printable, show, style_for, talk
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ def command(*, folder: Path, as_json: bool, state: Path | None) -> int:
         print_json(status.to_dict())
         return 0
     style = style_for(sys.stdout)
-    for name, value in _rows(status):
+    where = pasteable(folder, state)
+    for name, value in _rows(status, where):
         show(f"{style.faint(f'{name:<11}')} {printable(value)}")
     for error in status.errors:
         show(f"  {printable(f'{error.path}: {error.reason}')}")
     if status.synced is None:
         so_far = "the first sync is not finished" if status.documents else "nothing is indexed yet"
-        talk(f"{so_far}: firstlight sync {folder}")
+        talk(f"{so_far}: firstlight sync {where}")
     return 0
 
 
@@ -56,16 +57,18 @@ def _embedded(status: Status) -> str:
     return f"{done}, {status.windows / status.embedded:.2f} windows each"
 
 
-def _queue(status: Status) -> str:
+def _queue(status: Status, where: str) -> str:
     waiting = count(status.queue, "chunk")
     if status.worker is None:
-        return f"{waiting}; nobody is embedding: firstlight sync {status.root} --embed"
+        return f"{waiting}; nobody is embedding: firstlight sync {where} --embed"
+    if status.trouble is not None:
+        return f"{waiting}; it is tried again"
     if not status.rate:
         return f"{waiting}, being embedded"
     return f"{waiting}, {status.rate:.1f}/s, about {duration(status.queue / status.rate)} left"
 
 
-def _rows(status: Status) -> Iterator[tuple[str, str]]:
+def _rows(status: Status, where: str) -> Iterator[tuple[str, str]]:
     yield "folder", status.root
     yield "index", status.state
     yield "synced", status.synced or "never"
@@ -80,7 +83,7 @@ def _rows(status: Status) -> Iterator[tuple[str, str]]:
     if status.foreign:
         yield "foreign", f"{count(status.foreign, 'chunk')} in languages that the model does not know"
     if status.queue and status.model is not None:
-        yield "queue", _queue(status)
+        yield "queue", _queue(status, where)
     if status.trouble is not None:
         yield "trouble", status.trouble
     if status.stale:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import bring_up_to_date, open_corpus, summary, tally, tell_errors, why_empty
-from firstlight.cli.options import as_json, assume_yes, folder, print_json, state
+from firstlight.cli.options import as_json, assume_yes, folder, pasteable, print_json, state
 from firstlight.cli.terminal import count, printable, show, talk
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def command(
             for line in _report(report):
                 show(printable(line))
         if not plan:
-            _tell_of_vectors(corpus, folder, embed=embed)
+            _tell_of_vectors(corpus, pasteable(folder, state), embed=embed)
     return 0
 
 
-def _tell_of_vectors(corpus: Corpus, folder: Path, *, embed: bool) -> None:
+def _tell_of_vectors(corpus: Corpus, where: str, *, embed: bool) -> None:
     status = corpus.status()
     if not status.documents:
         talk(why_empty(corpus))
@@ -76,7 +76,7 @@ def _tell_of_vectors(corpus: Corpus, folder: Path, *, embed: bool) -> None:
     elif status.queue:
         from firstlight.cli.detach import embed_behind
 
-        embed_behind(corpus, folder)
+        embed_behind(corpus, where)
 
 
 def _report(report: Plan | SyncReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firstlight.cli.corpora import open_corpus
-from firstlight.cli.options import as_json, folder, print_json, state
+from firstlight.cli.options import as_json, folder, pasteable, print_json, state
 from firstlight.cli.terminal import count, duration, printable, show, talk
 
 if TYPE_CHECKING:
@@ -40,13 +40,14 @@ def command(*, folder: Path, repair: bool, as_json: bool, state: Path | None) ->
     if as_json:
         print_json(report.to_dict())
     else:
-        _print(report, folder)
+        where = pasteable(folder, state)
+        _print(report, where)
         if is_new:
-            talk(f"nothing is indexed yet: firstlight sync {folder}")
+            talk(f"nothing is indexed yet: firstlight sync {where}")
     return 0 if report.ok else 1
 
 
-def _print(report: VerifyReport, folder: Path) -> None:
+def _print(report: VerifyReport, where: str) -> None:
     for kind in ("missing", "orphaned", "different"):
         for finding in getattr(report, kind):
             named = " ".join(part for part in (finding.id, finding.path) if part)
@@ -59,4 +60,4 @@ def _print(report: VerifyReport, folder: Path) -> None:
         show(f"sound again: {count(found, 'finding')} repaired; {checked}")
     else:
         left = found - report.repaired
-        talk(f"{count(left, 'finding')}; {checked}; to mend the index: firstlight verify {folder} --repair")
+        talk(f"{count(left, 'finding')}; {checked}; to mend the index: firstlight verify {where} --repair")

@@ -9,7 +9,7 @@ from firstlight.corpus.survey import file_errors
 from firstlight.corpus.types import Status
 from firstlight.store import lease
 from firstlight.store.documents import count_documents, read_errors
-from firstlight.store.embedders import read_embedders
+from firstlight.store.embedders import SERVING, read_embedders
 from firstlight.store.meta import read_meta
 from firstlight.store.vectors import count_vectors
 
@@ -35,7 +35,7 @@ def status(site: Site, embedding: Embedding | None) -> Status:
         site.check_owner(meta)
         documents, chunks = count_documents(connection)
         errors = read_errors(connection)
-        recorded = read_embedders(connection).get("serving")
+        recorded = read_embedders(connection).get(SERVING)
         counts = None if recorded is None else count_vectors(connection, recorded.id)
         held = lease.read(connection)
     is_empty = recorded is not None and counts is not None and not counts.embedded
