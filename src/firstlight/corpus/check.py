@@ -16,6 +16,7 @@ from firstlight.errors import StoreError
 from firstlight.lexical import Indexable, build_segment, merge_segments
 from firstlight.store.checksums import checksum
 from firstlight.store.documents import DocumentRow
+from firstlight.store.embedders import unsound_embedders
 from firstlight.store.outline import load_outline
 from firstlight.store.payload import load_payload
 from firstlight.store.segments import read_parts, read_sizes
@@ -137,10 +138,14 @@ def check_postings(connection: sqlite3.Connection, folder: Path) -> Iterator[Fau
 
 
 def check_embedded(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """Compare the vectors with the chunks: each of a chunk that is there, of its very text, and sound."""
+    """Check the embedders, and compare the vectors with the chunks: each of one's very text, and sound."""
     paths = dict(
         connection.execute("SELECT c.id, d.path FROM chunks c JOIN documents d ON d.id = c.document")
     )
+    for number in unsound_embedders(connection):
+        yield Fault(
+            "different", Finding("embedder", str(number), "", "its row is damaged, or was never ours")
+        )
     for problem in check_vectors(connection):
         path = str(paths.get(problem.chunk, ""))
         yield Fault(problem.kind, Finding("vector", str(problem.row), path, problem.reason))

@@ -26,11 +26,12 @@ from firstlight.errors import StoreError
 from firstlight.lexical import build_segment
 from firstlight.store.database import remove
 from firstlight.store.documents import count_documents
+from firstlight.store.embedders import forget_embedders
 from firstlight.store.lock import writer_lock
 from firstlight.store.meta import raise_generation, read_meta
 from firstlight.store.schema import NotOursError
 from firstlight.store.segments import delete_segments, insert_segment, read_sizes, store_segment
-from firstlight.store.vectors import delete_orphans, delete_rows
+from firstlight.store.vectors import any_vector, delete_orphans, delete_rows
 
 if TYPE_CHECKING:
     from firstlight.corpus.site import Site
@@ -100,20 +101,28 @@ def _repair(site: Site, faults: list[Fault]) -> None:
     if any(fault.finding.what == "database" for fault in faults):
         _mend_or_replace(site)
         faults = _check(site).faults  # what SQLite could not save may be rows of ours
-    vectors = [int(fault.finding.id) for fault in faults if fault.finding.what == "vector"]
-    if vectors:
-        _forget_vectors(site, vectors)
-    faults = [fault for fault in faults if fault.finding.what != "vector"]
+    vectors, embedders = (
+        [int(fault.finding.id) for fault in faults if fault.finding.what == what]
+        for what in ("vector", "embedder")
+    )
+    if vectors or embedders:
+        _forget_vectors(site, vectors, embedders)
+    faults = [fault for fault in faults if fault.finding.what not in ("vector", "embedder")]
     if faults:
         _mark(site, faults)
         rebuild_segments(site)
     carry_out(site, survey(site))
 
 
-def _forget_vectors(site: Site, rows: list[int]) -> None:
-    """Drop vectors that are not as they should be; the cache has them, or they are made anew."""
+def _forget_vectors(site: Site, rows: list[int], embedders: list[int]) -> None:
+    """Drop vectors that are not as they should be; the cache has them, or they are made anew.
+
+    So does an embedder go that is left with none: it may be its own row that is wrong.
+    """
     with site.database.write() as connection:
-        delete_rows(connection, rows)
+        forget_embedders(connection, embedders)
+        owners = delete_rows(connection, rows)
+        forget_embedders(connection, [each for each in owners if not any_vector(connection, each)])
         raise_generation(connection)
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]
 
 
+# No model has vectors of more numbers.
+MOST_DIMENSIONS = 65_536
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors; any object with these names serves.

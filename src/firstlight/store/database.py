@@ -11,6 +11,7 @@ from weakref import WeakSet
 
 from firstlight.errors import StoreError
 from firstlight.store.schema import VERSION, NotOursError, check_format, create_tables, migrate
+from firstlight.store.shape import check_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -209,6 +210,8 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _explanation(error, path) from error
+    except UnicodeDecodeError as error:  # of an error's message, which quotes what is damaged
+        raise _damaged(path, "its tables cannot be read") from error
     except OSError as error:
         raise StoreError(
             f"{error.filename or path}: {error.strerror}; check the disk and its permissions"
@@ -230,12 +233,14 @@ def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
     if name.startswith("SQLITE_IOERR"):
         return StoreError(f"{path}: reading or writing failed ({error}); check the disk and sync again")
     if name.startswith(_DAMAGED):
-        return NotOursError(
-            f"{path}: damaged ({error}); `firstlight sync --rebuild` makes it anew from the files"
-        )
+        return _damaged(path, str(error))
     # Of a text that it cannot decode, the message would go on with the text itself.
     reason = "a text is not UTF-8" if str(error).startswith("Could not decode") else error
     return StoreError(f"{path}: {reason}; `firstlight verify --repair` finds what is wrong with it")
+
+
+def _damaged(path: Path, what: str) -> NotOursError:
+    return NotOursError(f"{path}: damaged ({what}); `firstlight sync --rebuild` makes it anew from the files")
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:
@@ -245,6 +250,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     )
     try:
         check_format(connection, path)
+        check_shape(connection, path)
         connection.execute("PRAGMA synchronous = NORMAL")
         # A content folder may bring its index along, from anywhere.
         connection.execute("PRAGMA cell_size_check = ON")

@@ -123,8 +123,14 @@ def read_stats(connection: sqlite3.Connection, recipe: str) -> list[tuple[str, i
 
 
 def read_errors(connection: sqlite3.Connection) -> list[ErrorRow]:
-    """Return the files that could not be indexed at the last sync, by path."""
-    rows = connection.execute("SELECT path, reason, size, mtime_ns, hash, recipe FROM errors ORDER BY path")
+    """Return the files that could not be indexed at the last sync, by path; what is damaged is left out.
+
+    A file that is left out is read again by the next sync.
+    """
+    rows = connection.execute(
+        "SELECT path, reason, size, mtime_ns, hash, recipe FROM errors "
+        "WHERE typeof(path) = 'text' AND typeof(reason) = 'text' ORDER BY path"
+    )
     return [ErrorRow(*row) for row in rows]
 
 

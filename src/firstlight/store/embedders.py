@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.embed.types import MOST_DIMENSIONS
+from firstlight.errors import StoreError
 from firstlight.store.vectors import FOREIGN
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 SERVING = "serving"
 SHADOW = "shadow"
 PREVIOUS = "previous"
 _MOVING = "moving"  # no two rows may have one role, not even between two statements
+_ROLES = (SERVING, SHADOW, PREVIOUS)
+# Far above what any embedder says of itself, and any vector has: what exceeds it nobody wrote on purpose.
+_LONGEST_TEXT = 10_000
+_MOST = 1 << 53
 
 
 class EmbedderRow(NamedTuple):
@@ -41,12 +48,63 @@ class EmbedderRow(NamedTuple):
     trouble: str | None = None
 
 
+def is_floor(value: object) -> bool:
+    """Whether this is a cosine that a match can have.
+
+    Example:
+        >>> is_floor(0.3), is_floor(float("nan")), is_floor(1.0)
+        (True, False, False)
+    """
+    return isinstance(value, float) and -1.0 <= value < 1.0
+
+
 def read_embedders(connection: sqlite3.Connection) -> dict[str, EmbedderRow]:
-    """Return the embedders by their roles."""
+    """Return the embedders by their roles.
+
+    Raises:
+        StoreError: A row is damaged, or was never ours.
+    """
+    rows = _all_rows(connection)
+    if not all(map(_is_sound, rows)):
+        raise StoreError(
+            "what the index says of its embedder is damaged; `firstlight verify --repair` forgets it, and "
+            "the vectors that nobody can tell the model of"
+        )
+    return {row.role: row for row in rows}
+
+
+def unsound_embedders(connection: sqlite3.Connection) -> list[int]:
+    """Return the ids of the embedders whose rows cannot be relied upon."""
+    return [row.id for row in _all_rows(connection) if not _is_sound(row)]
+
+
+def forget_embedders(connection: sqlite3.Connection, embedders: Sequence[int]) -> None:
+    """Forget embedders and their vectors; raise the generation in the same transaction."""
+    for number in embedders:
+        connection.execute("DELETE FROM vectors WHERE embedder = ?", (number,))
+        connection.execute("DELETE FROM embedders WHERE id = ?", (number,))
+
+
+def _all_rows(connection: sqlite3.Connection) -> list[EmbedderRow]:
     rows = connection.execute(
         "SELECT id, role, spec, name, fingerprint, dimensions, floor, tokens, trouble FROM embedders"
     )
-    return {row.role: row for row in map(EmbedderRow._make, rows)}
+    return [EmbedderRow._make(row) for row in rows]
+
+
+def _is_sound(row: EmbedderRow) -> bool:
+    texts = (row.spec, row.name, row.fingerprint, "" if row.trouble is None else row.trouble)
+    return (
+        row.role in _ROLES
+        and all(isinstance(text, str) and len(text) <= _LONGEST_TEXT for text in texts)
+        and _is_count(row.dimensions, MOST_DIMENSIONS)
+        and _is_count(row.tokens, _MOST)
+        and (row.floor is None or is_floor(row.floor))
+    )
+
+
+def _is_count(value: object, most: int) -> bool:
+    return isinstance(value, int) and 0 <= value <= most
 
 
 def insert_embedder(

@@ -28,6 +28,7 @@ _CREATE = (
     """,
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')",
 )
+STATEMENTS = tuple(map(str.strip, _CREATE))
 _DROP = ("DROP TRIGGER chunks_fts_insert", "DROP TRIGGER chunks_fts_delete", "DROP TABLE chunks_fts")
 
 

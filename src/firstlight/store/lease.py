@@ -8,11 +8,12 @@ transaction; those that change something need an immediate one.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _SECOND = 1_000_000_000
 # A lease that claims to live longer was written by a clock that has been set back since.
 LONGEST_SECONDS = 3600
+# What a lease of ours stays below.
+_LONGEST_OWNER = 1000
+_LARGEST_TOKEN = 1 << 62
 
 
 class Lease(NamedTuple):
@@ -56,11 +60,9 @@ def take(
         raise ValueError(f"a lease holds for at most {LONGEST_SECONDS} seconds, not {seconds}")
     if read(connection, clock=clock).live:
         return None
-    connection.execute(
-        "UPDATE lease SET token = token + 1, owner = ?, expires_ns = ?, rate = 0.0",
-        (owner, _expiry(clock, seconds)),
-    )
-    return read(connection, clock=clock).token
+    token = read(connection, clock=clock).token + 1
+    _put(connection, token, owner, _expiry(clock, seconds))
+    return token
 
 
 def renew(
@@ -93,14 +95,15 @@ def release(connection: sqlite3.Connection, token: int) -> bool:
 
 def revoke(connection: sqlite3.Connection) -> None:
     """End the lease, whoever holds it: the holder's next commit is refused."""
-    connection.execute("UPDATE lease SET token = token + 1, owner = '', expires_ns = 0, rate = 0.0")
+    _put(connection, read(connection).token + 1, "", 0)
 
 
 def read(connection: sqlite3.Connection, *, clock: Clock = time.time_ns) -> Lease:
-    """Return the lease."""
-    token, owner, expires_ns, rate = connection.execute(
-        "SELECT token, owner, expires_ns, rate FROM lease"
-    ).fetchone()
+    """Return the lease; one that is damaged, or was never ours, is nobody's."""
+    found = connection.execute("SELECT token, owner, expires_ns, rate FROM lease").fetchone()
+    if found is None or not _is_sound(*found):
+        return Lease(_token_of(found), "", live=False, rate=0.0)
+    token, owner, expires_ns, rate = found
     left = expires_ns - clock()
     live = owner != "" and 0 < left <= LONGEST_SECONDS * _SECOND and not _is_gone(owner)
     return Lease(token, owner, live, rate)
@@ -109,6 +112,30 @@ def read(connection: sqlite3.Connection, *, clock: Clock = time.time_ns) -> Leas
 def this_process() -> str:
     """Return this process' name as an owner: host, number and start, which no other process shares."""
     return f"{_host()}:{os.getpid()}:{_started(os.getpid())}"
+
+
+def _put(connection: sqlite3.Connection, token: int, owner: str, expires_ns: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO lease VALUES (1, ?, ?, ?, 0.0)", (token, owner, expires_ns))
+
+
+def _is_sound(token: object, owner: object, expires_ns: object, rate: object) -> bool:
+    return (
+        _is_token(token)
+        and isinstance(owner, str)
+        and len(owner) <= _LONGEST_OWNER
+        and isinstance(expires_ns, int)
+        and isinstance(rate, float)
+        and 0 <= rate < math.inf
+    )
+
+
+def _is_token(token: object) -> bool:
+    return isinstance(token, int) and 0 <= token < _LARGEST_TOKEN
+
+
+def _token_of(found: tuple[Any, ...] | None) -> int:
+    """Return the token to go on from: no earlier holder may meet its own again."""
+    return found[0] if found is not None and _is_token(found[0]) else time.time_ns()
 
 
 def _is_gone(owner: str) -> bool:

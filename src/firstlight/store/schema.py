@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x66697273  # "firs": tells our file from any other SQLite file
-VERSION = 4
+VERSION = 5
 
 # `input_hash` is the sha256 of what is embedded of a chunk: vectors follow it to wherever that text goes. A
 # row of `vectors` has a vector (`dimensions` float32, little-endian, of unit length), or the reason why
-# there is none; `windows` says in how many pieces its text was embedded. Rows are never updated, and while
-# their chunk lives, vectors are deleted only in a commit that raises the generation. An embedder's role is
-# 'serving', 'shadow' while a migration fills it, or 'previous' after it.
+# there is none; `windows` says in how many pieces its text was embedded, and `checksum` what the vector was
+# when it was written. Rows are never updated, and while their chunk lives, vectors are deleted only in a
+# commit that raises the generation. An embedder's role is 'serving', 'shadow' while a migration fills it, or
+# 'previous' after it.
 
 # The text of a chunk stands last in its row, so that everything else is read without touching the overflow
 # pages that hold it.
@@ -94,6 +95,7 @@ CREATE TABLE vectors (
     input_hash BLOB NOT NULL,
     windows INTEGER NOT NULL,
     reason TEXT,
+    checksum INTEGER,
     vector BLOB
 );
 CREATE UNIQUE INDEX vectors_chunk ON vectors (embedder, chunk);
@@ -124,6 +126,9 @@ CREATE TABLE errors (
     recipe TEXT NOT NULL
 );
 """
+
+# As SQLite keeps them, to compare with.
+STATEMENTS = tuple(filter(None, map(str.strip, _TABLES.split(";"))))
 
 # Version n -> the step that makes it n + 1; each runs in the transaction of the first write after an upgrade.
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}

@@ -8,6 +8,7 @@ generation.
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -96,14 +97,14 @@ def insert_vectors(
     found = connection.execute("SELECT dimensions FROM embedders WHERE id = ?", (embedder,)).fetchone()
     if found is None:
         return 0
-    values = [
-        (embedder, len(windows), _blob(chunk, windows, found[0]), chunk, input_hash)
-        for chunk, input_hash, windows in rows
-    ]
-    _delete_failures(connection, embedder, [value[3] for value in values])
+    values = []
+    for chunk, input_hash, windows in rows:
+        blob = _blob(chunk, windows, found[0])
+        values.append((embedder, len(windows), zlib.crc32(blob), blob, chunk, input_hash))
+    _delete_failures(connection, embedder, [value[4] for value in values])
     return connection.executemany(
-        "INSERT OR IGNORE INTO vectors (embedder, chunk, input_hash, windows, vector) "
-        "SELECT ?, id, input_hash, ?, ? FROM chunks WHERE id = ? AND input_hash = ?",
+        "INSERT OR IGNORE INTO vectors (embedder, chunk, input_hash, windows, checksum, vector) "
+        "SELECT ?, id, input_hash, ?, ?, ? FROM chunks WHERE id = ? AND input_hash = ?",
         values,
     ).rowcount
 
@@ -132,8 +133,8 @@ def adopt_vectors(connection: sqlite3.Connection, first_chunk: int) -> int:
     they replace are deleted.
     """
     return connection.execute(
-        "INSERT INTO vectors (embedder, chunk, input_hash, windows, vector) "
-        "SELECT v.embedder, c.id, c.input_hash, v.windows, v.vector "
+        "INSERT INTO vectors (embedder, chunk, input_hash, windows, checksum, vector) "
+        "SELECT v.embedder, c.id, c.input_hash, v.windows, v.checksum, v.vector "
         "FROM chunks c CROSS JOIN embedders e CROSS JOIN vectors v "
         "WHERE c.id >= ? AND v.id = (SELECT min(id) FROM vectors "
         "WHERE input_hash = c.input_hash AND embedder = e.id AND vector IS NOT NULL) "
@@ -238,8 +239,10 @@ def check_vectors(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Yield the rows that are not as they should be; it reads them all."""
     chunks = dict(connection.execute("SELECT id, input_hash FROM chunks"))
     lengths = dict(connection.execute("SELECT id, dimensions FROM embedders"))
-    rows = connection.execute("SELECT id, embedder, chunk, input_hash, windows, reason, vector FROM vectors")
-    for number, embedder, chunk, input_hash, windows, reason, vector in rows:
+    rows = connection.execute(
+        "SELECT id, embedder, chunk, input_hash, windows, reason, checksum, vector FROM vectors"
+    )
+    for number, embedder, chunk, input_hash, windows, reason, checksum, vector in rows:
         if chunk not in chunks:
             yield Problem("orphaned", number, chunk, "its chunk is gone")
         elif embedder not in lengths:
@@ -248,18 +251,26 @@ def check_vectors(connection: sqlite3.Connection) -> Iterator[Problem]:
             yield Problem("different", number, chunk, "it is of another text")
         elif vector is None and reason is None:
             yield Problem("missing", number, chunk, "neither a vector nor a reason")
-        elif fault := _fault(vector, lengths[embedder], windows):
+        elif number < 1 or (vector is not None and reason is not None):
+            yield Problem("different", number, chunk, "no row as they are written")
+        elif fault := _fault(vector, checksum, lengths[embedder], windows):
             yield Problem("different", number, chunk, fault)
 
 
-def delete_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> None:
-    """Forget what was found wrong, by the ids of rows; raise the generation in the same transaction."""
-    connection.execute(
-        "DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(rows),)
+def delete_rows(connection: sqlite3.Connection, rows: Sequence[int]) -> set[int]:
+    """Forget what was found wrong, by the ids of rows; raise the generation in the same transaction.
+
+    Returns:
+        The embedders whose rows they were.
+    """
+    owners = connection.execute(
+        "DELETE FROM vectors WHERE id IN (SELECT value FROM json_each(?)) RETURNING embedder",
+        (json.dumps(rows),),
     )
+    return {owner for (owner,) in owners}
 
 
-def _fault(vector: object, dimensions: int, windows: object) -> str | None:
+def _fault(vector: object, checksum: object, dimensions: int, windows: object) -> str | None:
     """Return what is wrong with a stored vector; None where nothing is, or where there is none."""
     if vector is None:
         return None
@@ -270,4 +281,6 @@ def _fault(vector: object, dimensions: int, windows: object) -> str | None:
     row = np.frombuffer(vector, "<f4")[None]
     if not np.isfinite(row).all():
         return "its vector is not finite"
-    return None if is_unit(row).all() else "its vector is not of unit length"
+    if not is_unit(row).all():
+        return "its vector is not of unit length"
+    return None if zlib.crc32(vector) == checksum else "its vector is not as it was written"
