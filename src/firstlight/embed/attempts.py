@@ -147,7 +147,7 @@ def _read(content: bytes, read: Callable[[Any], _T], asked: Asked) -> _T:
         return read(answer)
     except EmbeddingError as error:
         raise EmbeddingError(f"{asked.name}: {error}", kind=error.kind) from None
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise EmbeddingError(
             f"{asked.name}: the answer has another format ({type(error).__name__}); check base_url",
             kind="wrong-answer",

@@ -9,6 +9,7 @@ import numpy as np
 
 from firstlight.embed.batches import Window, total
 from firstlight.embed.check import checked
+from firstlight.embed.failures import ShutOutError
 from firstlight.embed.types import Limits
 from firstlight.embed.windows import windows as cut_in_windows
 from firstlight.errors import EmbeddingError, FirstlightError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from firstlight.embed.types import Embedder, Kind, Vectors
 
-# What fewer, shorter or other texts may cure; everything else ends the work.
+# What may lie at the texts; everything else ends the work.
 _CURABLE = ("too-large", "refused", "wrong-answer")
 # A text that nobody can object to: where even this fails, it is not the fault of a document.
 _HARMLESS = "hello"
@@ -126,6 +127,11 @@ def in_two(text: str) -> tuple[str, str] | None:
     return text[:cut], text[cut:]
 
 
+def _is_curable(error: EmbeddingError) -> bool:
+    """Whether fewer, shorter or other texts may fare better."""
+    return error.kind in _CURABLE and not isinstance(error, ShutOutError)
+
+
 class Caller:
     """Asks an embedder for the vectors of windows, call by call, and gets the good from among the bad.
 
@@ -167,7 +173,7 @@ class Caller:
             try:
                 vectors = self._embed([window.text for window in windows], total(windows))
             except EmbeddingError as error:
-                if error.kind not in _CURABLE:
+                if not _is_curable(error):
                     raise
                 if error.kind == "wrong-answer" and may_repeat:
                     waiting.append((windows, False))
@@ -205,7 +211,7 @@ class Caller:
             if error.kind == "too-large":
                 return Done(window, ask_in_halves(self._embed_one, window.text, error), None)
         except EmbeddingError as smaller:
-            if smaller.kind not in _CURABLE:
+            if not _is_curable(smaller):
                 raise
             error = smaller
         self._check_answers(error)
@@ -221,6 +227,6 @@ class Caller:
         try:
             self._embed_one(_HARMLESS)
         except EmbeddingError as harmless:
-            if harmless.kind not in _CURABLE:
+            if not _is_curable(harmless):
                 raise
             raise EmbeddingError(f"{error}; nor is any other text taken", kind=error.kind) from None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from firstlight.embed.types import MOST_DIMENSIONS
 from firstlight.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def checked(answer: object, *, texts: int, dimensions: int) -> Vectors:
     length = given.size // texts
     if length == 0 or (dimensions and length != dimensions):
         raise _wrong(f"its vectors have {length} numbers{f', not {dimensions}' if dimensions else ''}")
+    if length > MOST_DIMENSIONS:
+        raise _wrong(f"its vectors have {length} numbers, more than any model's")
     return _unit(given)
 
 

@@ -32,6 +32,13 @@ class LaterError(EmbeddingError):
         self.all_wait = all_wait
 
 
+class ShutOutError(EmbeddingError):
+    """The provider takes nothing from here, whatever the texts: no other text would fare better."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="refused")
+
+
 class Asked(NamedTuple):
     """Who was asked, as errors name it."""
 
@@ -43,6 +50,8 @@ class Asked(NamedTuple):
 
 # Too many at once, too early, a conflict, a backend that failed (text-embeddings-inference): it may pass.
 PASSING = frozenset({408, 409, 424, 425, 429})
+# No key, a wrong one, no such place or model: nothing that a text could be blamed for.
+_SHUT_OUT = frozenset({401, 403, 404, 405, 407})
 _BUSY = frozenset({429, 503})
 NO_QUOTA = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
@@ -74,6 +83,8 @@ def failure(reply: Reply, asked: Asked) -> EmbeddingError:
     if reply.status in PASSING or reply.status >= 500:
         busy = reply.status in _BUSY
         return LaterError(f"{what}: try again later", after=retry_after(reply.headers), all_wait=busy)
+    if reply.status in _SHUT_OUT or 300 <= reply.status < 400:
+        return ShutOutError(f"{what}: {_way_out(reply.status, asked)}")
     return EmbeddingError(f"{what}: {_way_out(reply.status, asked)}", kind="refused")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from firstlight.embed.failures import ShutOutError
 from firstlight.embed.remote import RemoteEmbedder, Served
-from firstlight.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -35,8 +35,7 @@ class OllamaEmbedder(RemoteEmbedder):
         )
         digest = digests.get(self._model) or digests.get(f"{self._model}:latest")
         if digest is None:
-            raise EmbeddingError(
-                f"{self.name} is not there: run `ollama pull {self._model}`, or check base_url",
-                kind="refused",
+            raise ShutOutError(
+                f"{self.name} is not there: run `ollama pull {self._model}`, or check base_url"
             )
         return Served(self._model.removesuffix(":latest"), digest)

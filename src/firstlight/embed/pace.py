@@ -135,5 +135,5 @@ def _date(said: str) -> datetime | None:
 
     try:
         return parsedate_to_datetime(said) if said else None
-    except ValueError:
+    except (OverflowError, ValueError):
         return None

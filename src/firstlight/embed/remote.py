@@ -12,7 +12,7 @@ import numpy as np
 
 from firstlight.embed.attempts import Attempts, Patience
 from firstlight.embed.check import checked
-from firstlight.embed.failures import Asked, LaterError
+from firstlight.embed.failures import Asked, LaterError, ShutOutError
 from firstlight.embed.http import Connections
 from firstlight.embed.limits import MAX_TEXTS, PROVIDERS, model_facts
 from firstlight.embed.pace import Pace
@@ -31,6 +31,9 @@ _T = TypeVar("_T")
 # Seconds for a provider to say what it serves: no work, and fingerprints are read while somebody waits.
 _TELL_TIMEOUT = 1.5
 _REST = 10.0
+# What a provider says of its model stays below.
+_LONGEST_NAME = 200
+_MOST_TOKENS = 10_000_000
 
 
 class Served(NamedTuple):
@@ -41,6 +44,16 @@ class Served(NamedTuple):
     pooling: str = ""
     max_tokens: int = 0
     texts: int = 0
+
+    def is_sound(self) -> bool:
+        """Whether these can be a model's names and limits."""
+        names = (self.model, self.revision, self.pooling)
+        return (
+            all(isinstance(name, str) and len(name) <= _LONGEST_NAME for name in names)
+            and all(map(str.isprintable, names))
+            and 0 <= self.max_tokens <= _MOST_TOKENS
+            and self.texts >= 0
+        )
 
 
 class RemoteEmbedder(ABC):
@@ -205,7 +218,10 @@ class RemoteEmbedder(ABC):
 
     def _identify(self, kind: Kind) -> Served:
         if self._served is None:
-            self._served = self._ask_served(kind)
+            served = self._ask_served(kind)
+            if not served.is_sound():
+                raise ShutOutError(f"{self.name}: what it says that it serves is no model; check base_url")
+            self._served = served
         return self._served
 
     @property

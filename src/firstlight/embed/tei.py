@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from firstlight.embed.failures import ShutOutError
 from firstlight.embed.remote import RemoteEmbedder, Served
-from firstlight.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from typing import ClassVar
@@ -32,7 +32,7 @@ class TeiEmbedder(RemoteEmbedder):
     def _ask_served(self, kind: Kind) -> Served:
         served = self._tell("/info", _served, kind)
         if self._model and served.model != self._model:
-            raise EmbeddingError(f"{self.name}: the server at base_url serves another model", kind="refused")
+            raise ShutOutError(f"{self.name}: the server at base_url serves another model")
         return served
 
 
