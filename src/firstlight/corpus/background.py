@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -219,6 +220,11 @@ class Background:
                 run(self._site, self._embedding, stop, progress=self._progress)
         except FirstlightError as error:  # `status`, or the user's next call, tells of it
             self._failure = error
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it would come again at once
+            # Of an embedder that is anybody's object; its message may hold the text of a document.
+            kind = type(error).__name__
+            logging.getLogger(__name__).warning("the embedding ended with %s", kind)
+            self._failure = EmbeddingError(f"the embedding ended with {kind}")
 
     def _goes_on(self, stop: threading.Event) -> bool:
         """Whether somebody asked since the last time; from False on, the next who asks begins anew."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from firstlight.embed.calls import ask, limits_of
 from firstlight.embed.inputs import input_hash
-from firstlight.store.embedders import read_embedders, set_floor
+from firstlight.errors import ConfigError
+from firstlight.store.embedders import is_floor, read_embedders, set_floor
 from firstlight.store.vectors import count_vectors, sample_vectors
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from firstlight.corpus.embedding import Embedding
     from firstlight.corpus.site import Site
-    from firstlight.embed.types import Vectors
+    from firstlight.embed.types import Embedder, Vectors
 
 # Words of no language, as many as questions have.
 NONSENSE = (
@@ -62,6 +64,24 @@ def floor_of(questions: Vectors, passages: NDArray[np.float32]) -> float:
     return min(_HIGHEST, max(0.0, math.ceil(round(float(nearest.max()) * 1000, 3)) / 1000))
 
 
+def own_floor(embedder: Embedder) -> float | None:
+    """Return the floor that an embedder brings, if it does.
+
+    Raises:
+        ConfigError: It is no cosine that a match can have.
+    """
+    given = getattr(embedder, "floor", None)
+    if given is None:
+        return None
+    with suppress(TypeError, ValueError, OverflowError):
+        floor = float(given)
+        if is_floor(floor):
+            return floor
+    raise ConfigError(
+        f"the floor of {embedder.name} has to be a cosine from -1 up to, and not including, 1", key="embedder"
+    )
+
+
 def calibrate(
     site: Site,
     embedding: Embedding,
@@ -86,15 +106,15 @@ def calibrate(
     """
     with site.database.read() as connection:
         row = next((row for row in read_embedders(connection).values() if row.id == number), None)
-        brings_one = getattr(embedding.embedder, "floor", None) is not None
-        if row is None or (row.floor is not None and (brings_one or not anew)):
+        own = own_floor(embedding.embedder)
+        if row is None or (row.floor is not None and (own is not None or not anew)):
             return
         if row.floor is not None and count_vectors(connection, number).embedded > _SAMPLE:
             return
         passages = sample_vectors(connection, number, dimensions=row.dimensions, most=_SAMPLE)
-    if len(passages) < ENOUGH and not (finished and len(passages)):
+    if own is None and len(passages) < ENOUGH and not (finished and len(passages)):
         return
-    floor = floor_of(_nonsense(embedding, row.dimensions), passages)
+    floor = floor_of(_nonsense(embedding, row.dimensions), passages) if own is None else own
     if floor == row.floor:
         return
     with site.database.write() as connection:

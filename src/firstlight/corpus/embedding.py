@@ -46,6 +46,20 @@ class Embedding(NamedTuple):
         if close is not None and isinstance(self.given, str):
             close()
 
+    def fingerprint(self) -> str:
+        """Return what makes the embedder's vectors comparable, fit to be stored.
+
+        Raises:
+            ConfigError: It is no such thing.
+            EmbeddingError: The provider cannot be asked for it.
+        """
+        from firstlight.embed.described import is_text  # noqa: PLC0415  # a search by words needs it not
+
+        found = self.embedder.fingerprint
+        if not is_text(found):
+            raise ConfigError(f"the fingerprint of {self.embedder.name} has to be a text", key="embedder")
+        return found
+
     def made(self, recorded: EmbedderRow) -> bool:
         """Whether the vectors of the index are this embedder's.
 
@@ -120,9 +134,11 @@ def _may_download(config: Config) -> bool:
 
 def _given_object(given: Embedder, config: Config) -> Embedding:
     """Return an object with its places; nobody knows what it does, and waits for it without end."""
+    from firstlight.embed.described import check_described  # noqa: PLC0415
     from firstlight.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # who gives an object has loaded more
     from firstlight.embed.remote import RemoteEmbedder  # noqa: PLC0415
 
+    check_described(given)
     timeout = None if isinstance(given, OnnxEmbedder) else config.query_timeout
     is_remote = isinstance(given, RemoteEmbedder)
     return _with_places(given.name, given, config, is_remote=is_remote, given=given, timeout=timeout)

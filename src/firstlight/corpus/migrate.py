@@ -99,7 +99,7 @@ class _Migration:
 
     def _begin(self) -> MigrationReport:
         """Make the shadow, or find the one that is there; tell where none is needed."""
-        fingerprint = self.embedding.embedder.fingerprint
+        fingerprint = self.embedding.fingerprint()
         with self.site.database.read() as connection:
             self.site.check_owner(read_meta(connection))
             serving = read_embedders(connection).get(SERVING)

@@ -83,7 +83,7 @@ def ensure_recorded(site: Site, embedding: Embedding, held: Tenure, role: str) -
         is_empty = row is not None and role == SERVING and not any_vector(connection, row.id)
     if row is None or (is_empty and not embedding.made(row)):
         # A provider may have to be asked for it: not while others wait.
-        fingerprint = embedding.embedder.fingerprint
+        fingerprint = embedding.fingerprint()
         with site.database.write() as connection:
             held.check(connection)
             if row is not None:
