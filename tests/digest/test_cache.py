@@ -29,6 +29,7 @@ DIGEST = Digest(
     passages=(Passage(1, 0, 16, 1, 1, 2, TEXT[:16], 0.5, 3),),
     citations=(Citation(1, 0, 16, 10, 13),),
     provisional=False,
+    reason="passages were chosen by embedder and by words",
     model="embedder",
     llm="llm",
     removed=2,
@@ -47,8 +48,8 @@ def test_a_digest_comes_back_as_it_was_and_says_that_it_was_cached(cache: Digest
     cache.put(KEY, DIGEST)
     found = cache.get(KEY, TEXT)
     assert found is not None
-    assert found.reason == "answered before, from passages chosen by meaning and words"
-    assert replace(found, reason="", retrieval="hybrid") == DIGEST
+    assert found.reason == "answered before: passages were chosen by embedder and by words"
+    assert replace(found, reason=DIGEST.reason, retrieval="hybrid") == DIGEST
     assert found.retrieval == "cached"
 
 

@@ -90,10 +90,18 @@ def test_the_overlap_is_the_share_of_the_distinct_terms_that_a_chunk_has() -> No
 
 
 def test_cosines_are_those_of_the_vectors_there_are() -> None:
-    vectors = {b"a": np.array([1, 0], np.float32), b"c": np.array([0.6, 0.8], np.float32)}
+    vectors = {b"a": np.array([[1, 0]], np.float32), b"c": np.array([[0.6, 0.8]], np.float32)}
     found = select.cosines(np.array([0, 1], np.float32), [b"a", b"b", b"c"], vectors)
     assert found.tolist() == pytest.approx([0, 0, 0.8])
     assert select.cosines(np.array([0, 1], np.float32), [b"b"], {}).tolist() == [0]
+
+
+def test_a_chunk_is_as_near_as_its_nearest_window() -> None:
+    windows = np.array([[1, 0], [0.6, 0.8], [0, -1]], np.float32)
+    question = np.array([0, 1], np.float32)
+    vectors = {b"a": windows, b"b": windows[:1], b"c": windows[1:]}
+    found = select.cosines(question, [b"a", b"b", b"c"], vectors)
+    assert found.tolist() == pytest.approx([0.8, 0, 0.8])
 
 
 def test_head_takes_leading_chunks_as_long_as_they_fit() -> None:

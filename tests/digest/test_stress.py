@@ -246,7 +246,7 @@ def test_ctrl_c_ends_a_run_wherever_it_waits(make: Make, provider: ProviderServe
 
 @pytest.mark.parametrize("blocks", ["heeding", "deaf"])
 def test_a_deadline_ends_a_run_whose_model_does_not(make: Make, blocks: str) -> None:
-    gate, llm = Gate(active=1, queue=0), FakeLlm("It is so.", blocks=blocks)
+    gate, llm = Gate(active=1, queue=0), FakeLlm("", blocks=blocks)
     engine = make(gate=gate, llm=llm, embedder=None, timeout=0.2)
     for _ in range(3):
         begin = time.monotonic()
@@ -260,7 +260,7 @@ def test_a_deadline_ends_a_run_whose_model_does_not(make: Make, blocks: str) -> 
 
 
 def test_models_that_never_come_back_do_not_pile_up(make: Make) -> None:
-    llm = FakeLlm("It is so.", blocks="deaf")
+    llm = FakeLlm("", blocks="deaf")
     engine = make(llm=llm, embedder=None, timeout=0.01, cache=None)
     for _ in range(40):
         with pytest.raises(DeadlineError):

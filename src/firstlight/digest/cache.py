@@ -30,7 +30,7 @@ MAX_BYTES = 64_000_000
 _APPLICATION_ID = 0x66697264  # "fird"
 _VERSION = 1
 # Raised whenever the same question would be answered from other passages, or asked in other words.
-_RECIPE = "1"
+_RECIPE = "2"
 _BUSY_SECONDS = 10.0
 _KEPT_SHARE = 0.9
 # An entry's last use is written down once in so many seconds.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firstlight.embed.embedding import embed_documents
 from firstlight.embed.installed import local_is_installed
-from firstlight.embed.question import QuestionEmbedder, mean
+from firstlight.embed.question import QuestionEmbedder
 from firstlight.embed.spec import Access, Spec, make_embedder, parse_spec
 from firstlight.errors import ConfigError, EmbeddingError
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from firstlight.embed.types import Embedder
 
     Vector: TypeAlias = NDArray[np.float32]
-    Found: TypeAlias = dict[bytes, Vector]
+    Vectors: TypeAlias = NDArray[np.float32]
+    # float32[windows, d] by the hash of a chunk's text.
+    Found: TypeAlias = dict[bytes, Vectors]
 
 __all__ = ["DEFAULT", "Embedding", "open_embedder"]
 
@@ -103,7 +105,7 @@ class Embedding:
         return str(self.embedder.fingerprint)
 
     def known(self, hashes: Sequence[bytes], caller_class: str) -> Found:
-        """Return the vectors that are kept, by hash.
+        """Return the vectors that are kept, those of each text's windows, by its hash.
 
         Raises:
             EmbeddingError: The embedder does not tell which are its own.
@@ -112,7 +114,7 @@ class Embedding:
             return {}
         kept = self.cache.get_many(self.fingerprint(), hashes, caller_class=caller_class)
         length = self.embedder.dimensions
-        return {item: mean(rows) for item, rows in kept.items() if length in (0, rows.shape[1])}
+        return {item: rows for item, rows in kept.items() if length in (0, rows.shape[1])}
 
     def missing(self, hashes: Sequence[bytes], found: Found, caller_class: str) -> list[int]:
         """Return which texts lack a vector, by position; not those that the model has refused for good."""
@@ -216,7 +218,7 @@ class Embedding:
             for outcome in portion:
                 item = items[outcome.key][0]
                 if outcome.vectors is not None:
-                    made[item] = mean(outcome.vectors)
+                    made[item] = outcome.vectors
                 elif outcome.reason is not None:
                     self._give_up((fingerprint, caller_class, item))
         if stop.is_set():

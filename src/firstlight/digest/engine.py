@@ -18,21 +18,22 @@ from firstlight.digest.retrieve import Retriever
 from firstlight.digest.stream import DigestStream
 from firstlight.digest.timings import Timings
 from firstlight.digest.types import TIMEOUT, Digest
+from firstlight.digest.writing import Writer
 from firstlight.errors import FirstlightError
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
     from os import PathLike
     from typing import Self
 
     from firstlight.digest.cache import DigestCache, DigestKey
+    from firstlight.digest.documents import LongText
+    from firstlight.digest.retrieve import Asked
     from firstlight.digest.types import Llm
     from firstlight.embed.types import Embedder
 
 __all__ = ["DigestEngine"]
 
-_EXTRACT = "extract"  # who answers where there is no language model
 _MOST_CALLS = 32
 
 _log = logging.getLogger(__name__)
@@ -109,8 +110,8 @@ class DigestEngine:
 
         Raises:
             GateRefusedError: Too many ask at once.
-            DeadlineError: There is no whole answer in time.
-            FirstlightError: The language model fails.
+            DeadlineError: Nothing of an answer came in time.
+            FirstlightError: The language model fails before anything of its answer came.
         """
         with self.stream(text, question, caller_class=caller_class) as stream:
             for _ in stream:
@@ -151,17 +152,18 @@ class DigestEngine:
         deadline = Deadline(self._timeout)
         document = self._documents.get(text, caller_class)
         place = Place(self._gate)
+        writer = None if self._llm is None else Writer(self._llm, self._calls, deadline, place)
         try:
             asked = self._retriever.ask(document, question, caller_class, timings)
             key: DigestKey | None = None
             if self._digests is not None and asked.fingerprint is not None:
-                key = asked.key(_EXTRACT if self._llm is None else str(self._llm.name))
+                key = asked.key(self._author())
                 with timings.step("lookup"):
                     stored = self._digests.get(key, document.text)
                 if stored is not None:
                     if stored.text:
                         yield stored.text
-                    return self._finished(replace(stored, timings=timings.total()), document.content_hash)
+                    return self._finished(replace(stored, timings=timings.total()), document)
             found = asked.retrieve(deadline, place, writes=self._llm is not None)
             if self._llm is None:
                 place.leave()
@@ -181,19 +183,18 @@ class DigestEngine:
                 key = None
                 digest = replace(digest, reason="the document is empty")
             else:
-                digest = yield from self._written(digest, question, deadline, timings, place)
+                digest = yield from self._written(digest, question, asked, timings, writer)
             if key is not None and self._digests is not None and not digest.provisional:
                 self._digests.put(key, digest)
         finally:
             place.leave()
-        return self._finished(replace(digest, timings=timings.total()), document.content_hash)
+        return self._finished(replace(digest, timings=timings.total()), document)
 
     def _written(
-        self, digest: Digest, question: str, deadline: Deadline, timings: Timings, place: Place
+        self, digest: Digest, question: str, asked: Asked, timings: Timings, writer: Writer | None
     ) -> Generator[str, None, Digest]:
         """Yield the answer from a digest's passages, and return the digest with it."""
-        llm = self._llm
-        if llm is None:
+        if writer is None:
             from firstlight.digest.extract import extract  # noqa: PLC0415  # where it is needed
 
             with timings.step("llm"):
@@ -201,39 +202,28 @@ class DigestEngine:
             yield text
             reason = f"{digest.reason}; there is no language model: these are its best sentences, verbatim"
             return replace(digest, text=text, citations=citations, reason=reason)
-        from firstlight.digest.citations import checked  # noqa: PLC0415
-        from firstlight.digest.prompt import messages  # noqa: PLC0415
-
-        asked = messages(question, digest.passages)
-
-        def answer(stop: threading.Event) -> Iterator[str]:
-            try:
-                yield from llm.stream(asked, timeout=deadline.left(), stop=stop)
-            finally:  # however slowly the answer is read
-                place.leave()
-
         with timings.step("llm"):
-            parts: list[str] = []
-            tokens = self._calls.stream(answer, until=deadline)
-            try:
-                for token in tokens:
-                    parts.append(token)
-                    yield token
-            finally:
-                tokens.close()
-        whole = checked("".join(parts), digest.passages)
-        return replace(digest, text=whole.text, citations=whole.citations, removed=whole.removed)
+            return (yield from writer.write(digest, question, asked.fewer))
 
-    def _finished(self, digest: Digest, content_hash: bytes) -> Digest:
-        _log.debug(
-            "document %s: %s, %d of %d chunks embedded, %d passages, %.3f s",
-            content_hash.hex()[:12],
-            digest.retrieval,
-            digest.embedded,
-            digest.total,
-            len(digest.passages),
-            digest.timings["total"],
-        )
+    def _author(self) -> str:
+        """Return who writes, as digests are kept by it."""
+        if self._llm is not None:
+            return str(self._llm.name)
+        from firstlight.digest.extract import VERSION  # noqa: PLC0415
+
+        return f"extract {VERSION}"
+
+    def _finished(self, digest: Digest, document: LongText) -> Digest:
+        if _log.isEnabledFor(logging.DEBUG):  # the hash is not for nothing
+            _log.debug(
+                "document %s: %s, %d of %d chunks embedded, %d passages, %.3f s",
+                document.content_hash.hex()[:12],
+                digest.retrieval,
+                digest.embedded,
+                digest.total,
+                len(digest.passages),
+                digest.timings["total"],
+            )
         return digest
 
     def _made(self, url: str, make: Any) -> Llm:

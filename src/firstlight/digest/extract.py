@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from firstlight.digest.types import Passage
 
-__all__ = ["extract"]
+__all__ = ["VERSION", "extract"]
 
+# Raised whenever the same passages give other sentences: digests are kept by it.
+VERSION = 1
 MOST = 5  # sentences: as many as a person reads at a glance
 MOST_CHARACTERS = 1500
 # A sentence that says much less of the question than the best one is beside the point.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from firstlight.digest.gate import GateRefusedError
 from firstlight.digest.select import Way
 from firstlight.errors import EmbeddingError
 from firstlight.lexical.query import parse_query
+from firstlight.text.tokens import est_tokens
 
 if TYPE_CHECKING:
     from firstlight.digest.background import Background
@@ -129,6 +131,14 @@ class Asked:
         if writes:
             place.take(within=deadline.left())
         return found
+
+    def fewer(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        """Return the better half of passages, numbered anew; what has no scores is judged by its words."""
+        scores = np.array([passage.score for passage in passages])
+        if self._way is not None and self._way.retrieval == "whole":
+            scores = self._document.bm25(self._query)
+        chosen = select.halved([est_tokens(passage.text) for passage in passages], scores)
+        return tuple(replace(passages[place], number=number) for number, place in enumerate(chosen, 1))
 
     def _with_vectors(self, embedding: Embedding, patience: _Patience) -> Retrieved:
         """Look every chunk up, and embed what little is missing."""

@@ -29,6 +29,7 @@ __all__ = [
     "best",
     "cosines",
     "first_way",
+    "halved",
     "head",
     "hybrid",
     "near",
@@ -154,6 +155,22 @@ def best(
     return sorted(chosen)
 
 
+def halved(sizes: Sequence[int], scores: Scores) -> list[int]:
+    """Return the best passages that fit into half of what all take, in document order; the best in any case.
+
+    Example:
+        >>> halved([10, 10, 10, 10], np.array([0.1, 0.9, 0.2, 0.3]))
+        [1, 3]
+    """
+    left = sum(sizes) // 2
+    chosen: list[int] = []
+    for number in np.argsort(-scores, kind="stable").tolist():
+        if not chosen or sizes[number] <= left:
+            chosen.append(number)
+            left -= sizes[number]
+    return sorted(chosen)
+
+
 def normalised(scores: Scores) -> Scores:
     """Return BM25 scores divided by the highest of them.
 
@@ -178,16 +195,20 @@ def cosines(
 ) -> Scores:
     """Return each chunk's cosine to the question, float64[n]; 0 where a chunk has no vector.
 
+    A chunk that a model takes in several windows is as near as the nearest of them: a passage may speak of
+    much, and answers a question with a few of its sentences (see `benchmarks/longqa`).
+
     Args:
         question: float32[d], of unit length.
         hashes: Each chunk's.
-        vectors: float32[d] by hash, of unit length.
+        vectors: float32[windows, d] by hash, of unit length.
     """
     found = np.zeros(len(hashes))
     having = [number for number, item in enumerate(hashes) if item in vectors]
     if having:
-        rows = np.stack([vectors[hashes[number]] for number in having])
-        found[having] = rows @ question
+        windows = [vectors[hashes[number]] for number in having]
+        firsts = np.cumsum([0, *map(len, windows[:-1])])
+        found[having] = np.maximum.reduceat(np.concatenate(windows) @ question, firsts)
     return found
 
 

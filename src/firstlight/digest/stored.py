@@ -36,6 +36,7 @@ def written(digest: Digest) -> str:
             "total": digest.total,
             "model": digest.model,
             "llm": digest.llm,
+            "reason": digest.reason,
             "removed": digest.removed,
             "passages": passages,
             "citations": citations,
@@ -63,12 +64,4 @@ def read(body: str, text: str) -> Digest:
     )
     citations = tuple(Citation(*fields) for fields in stored.pop("citations"))
     digest = Digest(**stored, passages=passages, citations=citations, provisional=False)
-    return replace(digest, reason=f"answered before, from {_HOW[digest.retrieval]}", retrieval="cached")
-
-
-_HOW = {
-    "whole": "the whole document",
-    "head": "its leading passages",
-    "hybrid": "passages chosen by meaning and words",
-    "bm25": "passages chosen by words",
-}
+    return replace(digest, reason=f"answered before: {digest.reason}", retrieval="cached")

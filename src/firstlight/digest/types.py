@@ -122,7 +122,8 @@ class Digest:
         embedded: How many chunks of the document had a vector then; `total` is how many there are.
         passages: What the answer was made from, in document order.
         citations: Where the answer names passages, in the answer's order.
-        provisional: Whether the same question may be answered better later, once the document is embedded.
+        provisional: Whether the same question may be answered better later: once the document is embedded,
+            or because this answer breaks off.
         timings: The seconds of each step: chunk, lookup, embed_question, embed, select, llm, total.
         reason: Why this retrieval, in one line.
         model: The embedding model, or None.
