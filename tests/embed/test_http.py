@@ -101,6 +101,23 @@ def test_what_is_left_behind_ends_its_thread(
         time.sleep(0.01)
 
 
+def test_a_kept_connection_that_is_left_behind_ends_its_thread_at_once(
+    provider: ProviderServer, connections: Connections
+) -> None:
+    connections.send("/embed", BODY, timeout=10)
+    provider.hold()
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    with pytest.raises(EmbeddingError, match="stopped"):
+        connections.send("/embed", BODY, timeout=60, stop=stop)
+    for thread in threading.enumerate():
+        if thread.name == "firstlight-http":
+            thread.join(5)
+            assert not thread.is_alive()
+    provider.release()
+    assert connections.send("/embed", BODY, timeout=10).status == 200
+
+
 @pytest.mark.parametrize("step", [dropped(), truncated()])
 def test_a_broken_connection_is_worth_another_attempt(
     provider: ProviderServer, connections: Connections, step: Step

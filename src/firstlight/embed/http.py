@@ -12,12 +12,14 @@ TLS trusts is the system's business, or that of SSL_CERT_FILE and SSL_CERT_DIR.
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 import weakref
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firstlight.embed.address import check_access
 from firstlight.embed.limits import MAX_ANSWER
@@ -74,7 +76,7 @@ class Connections:
         self._headers = {"Accept": "application/json", "User-Agent": "firstlight"}
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
-        self._idle: deque[httpx2.Client] = deque()
+        self._idle: deque[_Line] = deque()
         self._trusted: ssl.SSLContext | None = None
         self._closed = False
         weakref.finalize(self, _close_all, self._idle)
@@ -108,14 +110,14 @@ class Connections:
             EmbeddingError: It was stopped.
             ConfigError: The extra `http` is not installed.
         """
-        client = self._idle_client() or self.client()
-        exchange = _Exchange(client, self._base_url + path, body, timeout)
+        line = self._idle_line() or _Line(self.client())
+        exchange = _Exchange(line, self._base_url + path, body, timeout)
         try:
             reply = exchange.wait(stop)
         except BaseException:  # Ctrl-C too: whatever ends the waiting ends the exchange
             exchange.abandon()
             raise
-        self._idle.append(client)
+        self._idle.append(line)
         if self._closed:
             self.close()
         return reply
@@ -125,7 +127,7 @@ class Connections:
         self._closed = True
         _close_all(self._idle)
 
-    def _idle_client(self) -> httpx2.Client | None:
+    def _idle_line(self) -> _Line | None:
         with suppress(IndexError):
             return self._idle.pop()
         return None
@@ -152,11 +154,19 @@ class Connections:
         )
 
 
+@dataclass(slots=True)
+class _Line:
+    """A client, and the socket of its one connection."""
+
+    client: httpx2.Client
+    socket: socket.socket | None = None
+
+
 class _Exchange:
     """One request and its answer, in a thread of their own."""
 
-    def __init__(self, client: httpx2.Client, url: str, body: bytes | None, timeout: float) -> None:
-        self._client, self._url, self._body, self._timeout = client, url, body, timeout
+    def __init__(self, line: _Line, url: str, body: bytes | None, timeout: float) -> None:
+        self._line, self._url, self._body, self._timeout = line, url, body, timeout
         self._done, self._abandoned = threading.Event(), threading.Event()
         self._reply: Reply | None = None
         self._error: BaseException | None = None
@@ -176,7 +186,8 @@ class _Exchange:
 
     def abandon(self) -> None:
         self._abandoned.set()
-        self._client.close()
+        shut_down(self._line.socket)
+        self._line.client.close()
 
     def _run(self) -> None:
         try:
@@ -188,7 +199,7 @@ class _Exchange:
 
     def _exchange(self) -> Reply:
         content = bytearray()
-        with self._client.stream(
+        with self._line.client.stream(
             "GET" if self._body is None else "POST",
             self._url,
             content=self._body,
@@ -204,8 +215,10 @@ class _Exchange:
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Reply(response.status_code, headers, bytes(content))
 
-    def _go_on(self, stage: str = "", *_: object) -> None:
-        """Go no further where nobody waits any more; called before each stage of an exchange."""
+    def _go_on(self, stage: str = "", info: Mapping[str, Any] | None = None) -> None:
+        """Go no further where nobody waits any more; called before and after each stage of an exchange."""
+        if (connected := socket_of(stage, info)) is not None:
+            self._line.socket = connected
         if self._abandoned.is_set() and goes_on(stage):
             raise UnreachedError("nobody waits any more")
 
@@ -218,6 +231,21 @@ def goes_on(stage: str) -> bool:
         (True, False)
     """
     return not stage.endswith(".failed") and "close" not in stage
+
+
+def socket_of(stage: str, info: Mapping[str, Any] | None) -> socket.socket | None:
+    """Return the socket of a connection that this stage of an exchange has opened."""
+    if not info or stage not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+        return None
+    opened: socket.socket | None = info["return_value"].get_extra_info("socket")
+    return opened
+
+
+def shut_down(reading: socket.socket | None) -> None:
+    """End what a thread reads from a socket, at once: closing alone would not wake it."""
+    if reading is not None:
+        with suppress(OSError):
+            socket.socket.shutdown(reading, socket.SHUT_RDWR)  # not TLS's own, which would wait for an answer
 
 
 def _trusted(url: str) -> ssl.SSLContext:
@@ -253,6 +281,6 @@ def unreached(error: BaseException) -> BaseException:
     )
 
 
-def _close_all(clients: deque[httpx2.Client]) -> None:
-    while clients:
-        clients.pop().close()
+def _close_all(lines: deque[_Line]) -> None:
+    while lines:
+        lines.pop().client.close()

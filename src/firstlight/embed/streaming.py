@@ -6,16 +6,16 @@ stop, whatever the server does. A stream that is left, in the middle or at its e
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from firstlight.embed.http import UnreachedError, goes_on, unreached
+from firstlight.embed.http import UnreachedError, goes_on, shut_down, socket_of, unreached
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator, Mapping
 
     from firstlight.embed.http import Connections
@@ -98,9 +98,7 @@ class Stream:
     def close(self) -> None:
         """Leave it: the connection is closed, and its thread ends."""
         self._left.set()
-        if (reading := self._socket) is not None:
-            with suppress(OSError):  # closing alone would not wake a thread that reads
-                socket.socket.shutdown(reading, socket.SHUT_RDWR)
+        shut_down(self._socket)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield what comes, as it comes, to the end of the answer."""
@@ -170,7 +168,7 @@ class Stream:
 
     def _go_on(self, stage: str = "", info: Mapping[str, Any] | None = None) -> None:
         """Go no further where nobody waits any more; called before and after each stage of an exchange."""
-        if info and stage in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._socket = info["return_value"].get_extra_info("socket")
+        if (connected := socket_of(stage, info)) is not None:
+            self._socket = connected
         if self._left.is_set() and goes_on(stage):
             raise UnreachedError("nobody waits any more")
