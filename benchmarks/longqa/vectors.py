@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.hybrid.vectors import TELL_SECONDS, embed_questions, embedder, open_cache
 from firstlight.embed.embedding import embed_documents
-from firstlight.embed.question import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from firstlight.digest.documents import LongText
     from firstlight.embed.cache import VectorCache
 
-    Vector = NDArray[np.float32]
+    Vectors = NDArray[np.float32]
 
 
 class Embedded(NamedTuple):
-    """float32[d] of unit length for each chunk, by the hash of its text, and for each question."""
+    """float32[windows, d] for each chunk, by the hash of its text; float32[d] for each question."""
 
-    chunks: Mapping[bytes, Vector]
-    questions: Mapping[str, Vector]
+    chunks: Mapping[bytes, Vectors]
+    questions: Mapping[str, Vectors]
 
 
 def embed(documents: Iterable[LongText], questions: Iterable[str]) -> Embedded:
@@ -40,14 +39,14 @@ def embed(documents: Iterable[LongText], questions: Iterable[str]) -> Embedded:
         return Embedded(_documents(texts, kept), dict(zip(asked, embed_questions(asked, kept), strict=True)))
 
 
-def _documents(texts: Mapping[bytes, str], kept: VectorCache) -> dict[bytes, Vector]:
+def _documents(texts: Mapping[bytes, str], kept: VectorCache) -> dict[bytes, Vectors]:
     hashes = list(texts)
-    made: dict[bytes, Vector] = {}
+    made: dict[bytes, Vectors] = {}
     told = time.monotonic()
     for outcomes in embed_documents(embedder(), enumerate(texts.values()), cache=kept):
         for outcome in outcomes:
             assert outcome.vectors is not None, outcome.reason
-            made[hashes[outcome.key]] = mean(outcome.vectors)
+            made[hashes[outcome.key]] = outcome.vectors
         if time.monotonic() - told > TELL_SECONDS:
             told = time.monotonic()
             print(f"{len(made)} of {len(hashes)} chunks embedded", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.engines.bm25s_index import Bm25s
 from firstlight.digest import select
 from firstlight.embed.local import FLOOR
+from firstlight.embed.question import mean
 from firstlight.lexical.query import parse_query
 from firstlight.text.tokens import est_tokens
 
@@ -58,6 +59,11 @@ def by_both(document: LongText, question: str, budget: int, vectors: Embedded) -
     cosine = select.cosines(vectors.questions[question], document.hashes, vectors.chunks)
     matches = (shared > 0) | select.near(cosine, FLOOR)
     return _spans(document, select.best(document.sizes, select.hybrid(cosine, shared), matches, budget))
+
+
+def of_means(vectors: Embedded) -> Embedded:
+    """Return the vectors with one for each chunk: the direction of all its windows."""
+    return vectors._replace(chunks={item: mean(rows)[None] for item, rows in vectors.chunks.items()})
 
 
 def without_beginning(document: LongText, question: str, budget: int) -> list[Span]:
