@@ -108,7 +108,7 @@ class RemoteEmbedder(ABC):
         patience = Patience(timeout, query_timeout, retries, backoff)
         self._attempts = Attempts(self._connections, pace or Pace(), patience)
         self._dimensions = 0
-        self._rests_until = 0.0
+        self._rests_until, self._rests_for = 0.0, ""
         self._served = None if revision is None or not model else Served(model, revision)
 
     def __repr__(self) -> str:
@@ -209,11 +209,14 @@ class RemoteEmbedder(ABC):
     def _tell(self, path: str, read: Callable[[Any], _T], kind: Kind) -> _T:
         """Ask what is served; where that had no answer, a person does not wait for it again for a while."""
         if kind == "query" and time.monotonic() < self._rests_until:
-            raise EmbeddingError(f"{self.name} did not answer a moment ago", kind="unavailable")
+            raise EmbeddingError(
+                f"{self.name} did not answer a moment ago: {self._rests_for}", kind="unavailable"
+            )
         try:
             return self._ask(path, None, read, kind, _TELL_TIMEOUT)
-        except LaterError:
+        except LaterError as later:
             self._rests_until = time.monotonic() + _REST
+            self._rests_for = str(later).removeprefix(self.name).lstrip(": ")
             raise
 
     def _identify(self, kind: Kind) -> Served:
