@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.engines.bm25s_index import Bm25s
 from firstlight.digest import select
 from firstlight.embed.local import FLOOR
-from firstlight.embed.question import mean
+from firstlight.embed.unit import mean
 from firstlight.lexical.query import parse_query
 from firstlight.text.tokens import est_tokens
 

@@ -10,8 +10,9 @@ from tests.embed.fakes import FakeEmbedder, vector_of
 
 from firstlight.embed.cache import VectorCache
 from firstlight.embed.inputs import input_hash
-from firstlight.embed.question import QuestionEmbedder, mean
+from firstlight.embed.question import QuestionEmbedder
 from firstlight.embed.types import Limits
+from firstlight.embed.unit import mean
 from firstlight.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from firstlight.embed.cache_rows import New
+from firstlight.embed.unit import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from firstlight.embed.types import Vectors
 
 _STORED = np.dtype("<f4")
-_UNIT_TOLERANCE = 1e-3
 
 
 def pack(vectors: Mapping[bytes, Vectors]) -> list[New]:
     """Return what is fit to be stored, of the dimension of the first that is."""
     rows: list[New] = []
     for key, array in vectors.items():
-        if array.ndim == 2 and array.size and are_unit(array):
+        if array.ndim == 2 and array.size and is_unit(array).all():
             windows, dimensions = array.shape
             rows.append(New(key, windows, dimensions, array.astype(_STORED).tobytes()))
     return [row for row in rows if row.dimensions == rows[0].dimensions]
@@ -36,30 +36,12 @@ def unpack(rows: Sequence[Found]) -> tuple[dict[bytes, Vectors], list[int]]:
     # One check for all: they belong to one space, and so have one length.
     matrix = np.frombuffer(b"".join(row.vector for row in whole), _STORED).reshape(-1, whole[0].dimensions)
     ends = np.cumsum([len(row.vector) // (4 * row.dimensions) for row in whole]).tolist()
-    is_good = np.logical_and.reduceat(_unit_rows(matrix), [0, *ends[:-1]]).tolist()
+    is_good = np.logical_and.reduceat(is_unit(matrix), [0, *ends[:-1]]).tolist()
     good: dict[bytes, Vectors] = {}
     for row, start, end, fine in zip(whole, [0, *ends], ends, is_good, strict=False):
         if fine:
             good[row.hash] = matrix[start:end].astype(np.float32, copy=False)
     return good, [row.id for row in rows if row.hash not in good]
-
-
-def are_unit(array: Vectors) -> bool:
-    """Tell whether every row is finite and of unit length.
-
-    Example:
-        >>> are_unit(np.array([[0.6, 0.8]], np.float32)), are_unit(np.array([[0.0, np.nan]], np.float32))
-        (True, False)
-    """
-    return bool(_unit_rows(array).all())
-
-
-def _unit_rows(matrix: Vectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    # What is not finite makes a square that is near nothing.
-    with np.errstate(all="ignore"):
-        squares = np.einsum("ij,ij->i", matrix, matrix)
-        near: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.abs(np.sqrt(squares) - 1) <= _UNIT_TOLERANCE
-    return near
 
 
 def _has_whole_rows(row: Found) -> bool:

@@ -13,6 +13,7 @@ from firstlight.embed.batches import batches
 from firstlight.embed.calls import ask, ask_in_halves, limits_of, windows_of
 from firstlight.embed.health import Health
 from firstlight.embed.inputs import input_hash
+from firstlight.embed.unit import mean
 from firstlight.errors import EmbeddingError, FirstlightError
 
 if TYPE_CHECKING:
@@ -189,18 +190,3 @@ class _Call:
         self.is_given_up = False
         self.vector: Vector | None = None
         self.error = EmbeddingError("the question is being embedded")
-
-
-def mean(rows: Vectors) -> Vector:
-    """Return the direction of several vectors as float32[d] of unit length, read-only.
-
-    Example:
-        >>> mean(np.array([[1, 0], [0, 1]], np.float32)).round(3).tolist()
-        [0.7070000171661377, 0.7070000171661377]
-    """
-    vector = rows[0] if len(rows) == 1 else rows.astype(np.float64).mean(axis=0)
-    length = np.linalg.norm(vector)
-    # Windows that cancel each other out have no direction together: the first speaks for them.
-    kept: Vector = (vector / length if length > 0 else rows[0]).astype(np.float32)
-    kept.flags.writeable = False
-    return kept

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from firstlight.store.vectors import is_unit
+from firstlight.embed.unit import is_unit
 
 if TYPE_CHECKING:
     import sqlite3

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from firstlight.embed.unit import is_unit, mean
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 # The reason of a chunk whose language the model does not know: no failure, nothing will be tried again.
 FOREIGN = "language"
-# How far a vector's squared length may be from 1; float32 and an average of windows stay far below.
-_UNIT = 1e-3
 
 
 class Counts(NamedTuple):
@@ -72,11 +72,7 @@ def combine(windows: Windows) -> Windows:
     On the labelled collections it does as well as each chunk's best window (benchmarks/results/hybrid.md),
     and one vector for each chunk keeps everything else simple.
     """
-    if len(windows) == 1:
-        return windows
-    mean = windows.astype(np.float64).mean(axis=0, keepdims=True)
-    length = float(np.linalg.norm(mean))
-    return (mean / length).astype(np.float32) if length > _UNIT else windows[:1]
+    return mean(windows)[np.newaxis]
 
 
 def insert_vectors(
@@ -209,14 +205,6 @@ def sample_vectors(connection: sqlite3.Connection, embedder: int, *, dimensions:
         (embedder, json.dumps(chosen)),
     )
     return np.frombuffer(b"".join(vector for (vector,) in rows), "<f4").reshape(-1, max(1, dimensions))
-
-
-def is_unit(rows: Windows) -> NDArray[np.bool_]:
-    """Return bool[r]: which of float32[r, d] are vectors of unit length; what is not finite is none."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", rows, rows)
-        close: NDArray[np.bool_] = np.abs(squares - np.float32(1)) <= _UNIT
-    return close
 
 
 def _blob(chunk: int, windows: Windows, dimensions: int) -> bytes:
