@@ -35,7 +35,7 @@ def mean(rows: Vectors) -> NDArray[np.float32]:
         >>> mean(np.array([[1, 0], [0, 1]], np.float32)).round(3).tolist()
         [0.7070000171661377, 0.7070000171661377]
     """
-    kept = rows[0].astype(np.float32)
+    kept: NDArray[np.float32] = rows[0].astype(np.float32)
     if len(rows) > 1:
         middle = rows.astype(np.float64).mean(axis=0)
         length = float(np.linalg.norm(middle))
