@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x66697276  # "firv": tells our file from any other SQLite file
-VERSION = 1
+VERSION = 2
 LOGS = ("-wal", "-shm")
 
 _PAGE_BYTES = 8192  # five vectors of 384 dimensions; 4096 holds two, and leaves a quarter empty
@@ -41,7 +42,8 @@ CREATE TABLE entries (
 CREATE INDEX entries_used ON entries (used);
 CREATE TABLE vectors (
     id INTEGER PRIMARY KEY,
-    vector BLOB NOT NULL
+    vector BLOB NOT NULL,
+    checksum INTEGER NOT NULL DEFAULT 0
 );
 """
 
@@ -62,8 +64,21 @@ def check_format(connection: sqlite3.Connection) -> None:
         raise UnfitError("this is no vector cache", is_ours=False)
     if version > VERSION:
         raise StoreError(f"format {version} is newer than this firstlight knows ({VERSION}); upgrade it")
-    if version < VERSION:
+    if version == 1:
+        _add_checksums(connection)
+    elif version < VERSION:
         raise UnfitError(f"format {version} is of an earlier firstlight", is_ours=True)
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Bring the tables from version 1 to 2, unless another process has meanwhile."""
+    connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("PRAGMA user_version").fetchone()[0] == 1:
+        connection.execute("ALTER TABLE vectors ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+        connection.execute("UPDATE vectors SET checksum = crc32(vector)")
+        connection.execute("PRAGMA user_version = 2")
+    connection.execute("COMMIT")
 
 
 def create(path: Path) -> None:

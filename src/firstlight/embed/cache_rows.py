@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,12 +25,13 @@ class Space(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An entry as it is stored."""
+    """An entry as it is stored; its checksum is that of the vector when it was."""
 
     id: int
     hash: bytes
     used: int
     dimensions: int
+    checksum: int
     vector: bytes
 
 
@@ -46,7 +48,8 @@ def find(connection: sqlite3.Connection, space: Space, hashes: Collection[bytes]
     """Return the entries of these hashes, in no order."""
     marks = ",".join("?" * len(hashes))
     rows = connection.execute(
-        "SELECT entries.id, entries.hash, entries.used, spaces.dimensions, vectors.vector FROM spaces "  # noqa: S608
+        "SELECT entries.id, entries.hash, entries.used, spaces.dimensions, vectors.checksum, vectors.vector "  # noqa: S608
+        "FROM spaces "
         "CROSS JOIN entries ON entries.space = spaces.id CROSS JOIN vectors ON vectors.id = entries.id "
         "WHERE spaces.fingerprint = ? AND spaces.caller_class = ? AND spaces.kind = ? "
         f"AND entries.hash IN ({marks})",
@@ -71,8 +74,8 @@ def put(connection: sqlite3.Connection, space: Space, rows: Sequence[New], *, na
         [(id_, number, row.hash, now, row.windows) for id_, row in numbered],
     )
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors (id, vector) VALUES (?, ?)",
-        [(id_, row.vector) for id_, row in numbered],
+        "INSERT OR REPLACE INTO vectors (id, checksum, vector) VALUES (?, ?, ?)",
+        [(id_, zlib.crc32(row.vector), row.vector) for id_, row in numbered],
     )
 
 

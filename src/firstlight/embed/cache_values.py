@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ def pack(vectors: Mapping[bytes, Vectors]) -> list[New]:
 
 def unpack(rows: Sequence[Found]) -> tuple[dict[bytes, Vectors], list[int]]:
     """Return float32[windows, d] by hash, read-only, and the ids of what is damaged."""
-    whole = [row for row in rows if _has_whole_rows(row)]
+    whole = [row for row in rows if _is_as_written(row)]
     if not whole:
         return {}, [row.id for row in rows]
     # One check for all: they belong to one space, and so have one length.
@@ -44,11 +45,12 @@ def unpack(rows: Sequence[Found]) -> tuple[dict[bytes, Vectors], list[int]]:
     return good, [row.id for row in rows if row.hash not in good]
 
 
-def _has_whole_rows(row: Found) -> bool:
+def _is_as_written(row: Found) -> bool:
     return (
         isinstance(row.vector, bytes)
         and isinstance(row.dimensions, int)
         and row.dimensions > 0
         and len(row.vector) > 0
         and len(row.vector) % (4 * row.dimensions) == 0
+        and zlib.crc32(row.vector) == row.checksum
     )
