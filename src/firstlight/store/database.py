@@ -91,7 +91,7 @@ class Database:
                 action(connection)
                 connection.execute("COMMIT")
             except sqlite3.OperationalError as error:
-                if not (error.sqlite_errorname or "").startswith(_UNWRITABLE):
+                if not _name(error).startswith(_UNWRITABLE):
                     raise
                 return False
             finally:
@@ -173,7 +173,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         return _opened(path, "mode=rw")
     except sqlite3.OperationalError as error:
-        is_full = (error.sqlite_errorname or "").startswith(_NO_ROOM)
+        is_full = _name(error).startswith(_NO_ROOM)
         is_stuck = is_full or not os.access(path.parent, os.W_OK)
         if not is_stuck or not path.is_file() or _has_log(path):
             raise
@@ -219,7 +219,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
-    name = getattr(error, "sqlite_errorname", "") or ""
+    name = _name(error)
     if name.startswith("SQLITE_FULL"):
         return StoreError(
             f"{path}: the disk is full; the last commit still serves. Free some space and sync again"
@@ -237,6 +237,11 @@ def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
     # Of a text that it cannot decode, the message would go on with the text itself.
     reason = "a text is not UTF-8" if str(error).startswith("Could not decode") else error
     return StoreError(f"{path}: {reason}; `firstlight verify --repair` finds what is wrong with it")
+
+
+def _name(error: sqlite3.Error) -> str:
+    """Return what SQLite calls an error; of a text that is not UTF-8, Python's own module tells, without."""
+    return getattr(error, "sqlite_errorname", "") or ""
 
 
 def _damaged(path: Path, what: str) -> NotOursError:
