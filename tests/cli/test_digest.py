@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.digest.chat_server import ChatServer, failing, ok, too_long
+from tests.digest.chat_server import ChatServer, cut_off, failing, ok, too_long
 from tests.text.docx_files import docx, p
 from tests.text.pdf_files import encrypted, pdf, scanned
 
@@ -54,7 +54,7 @@ def test_without_a_model_the_best_sentences_are_the_answer(run: Run, file: Path)
     assert "A pod without a controller blocks the drain: delete it by hand. [1]" in lines
     assert lines[-1] == f"[1] {file}:6"
     last = outcome.err.splitlines()[-1]
-    assert last.startswith("whole · 0 of 1 chunk embedded · ")
+    assert last.startswith("whole · the document is short (")
     assert "best sentences" in last
     assert "\x1b" not in outcome.out + outcome.err
 
@@ -109,7 +109,8 @@ def test_answers_from_a_pdf_name_pages(
     given(monkeypatch, data)
     name = "-" if as_stdin else str(path)
     outcome = run("digest", name, "what blocks the drain?")
-    assert outcome.out == f"The drain is blocked by a pod. [1]\n\n[1] {name} page 3\n"
+    title = "standard input" if as_stdin else name
+    assert outcome.out == f"The drain is blocked by a pod. [1]\n\n[1] {title} page 3\n"
     assert "warning: 1 of 3 pages without text" in outcome.err
 
 
@@ -128,7 +129,8 @@ def test_documents_of_every_kind_are_read(run: Run, tmp_path: Path, name: str, d
     outcome = run("digest", path, "what blocks the drain?")
     assert outcome.code == 0
     assert "A pod blocks the" in outcome.out
-    assert f"[1] {path}:" in outcome.out
+    where = ", line " if name.lower().endswith((".html", ".docx")) else ":"
+    assert f"[1] {path}{where}" in outcome.out
 
 
 @pytest.mark.parametrize("data", [TEXT.encode(), docx(p(TEXT))])
@@ -136,7 +138,7 @@ def test_standard_input_is_read(run: Run, monkeypatch: pytest.MonkeyPatch, data:
     given(monkeypatch, data)
     outcome = run("digest", "-", "what blocks the drain?")
     assert outcome.code == 0
-    assert "\n[1] -:" in outcome.out
+    assert "\n[1] standard input" in outcome.out
 
 
 def test_a_link_is_followed_wherever_it_leads(run: Run, file: Path, tmp_path: Path) -> None:
@@ -203,6 +205,14 @@ def test_a_model_that_refuses_is_an_error(run: Run, file: Path, server: ChatServ
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith("error: the language model at 127.0.0.1")
     assert "secret" not in outcome.err
+
+
+def test_an_answer_that_breaks_off_is_shown_and_said_to_be(run: Run, file: Path, server: ChatServer) -> None:
+    server.script(cut_off("Cordon it, then"))
+    outcome = run("digest", file, "how?", "--llm", server.url)
+    assert (outcome.code, outcome.out) == (0, "Cordon it, then\n")
+    assert "the answer breaks off: " in outcome.err
+    assert outcome.err.splitlines()[-1].startswith("provisional: it is not kept")
 
 
 def test_an_answer_cannot_act_on_a_terminal(run: Run, file: Path, server: ChatServer) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from firstlight.cli.options import as_json, print_json
-from firstlight.cli.terminal import count, duration, is_terminal, printable, show, style_for, talk
+from firstlight.cli.terminal import columns, count, duration, is_terminal, printable, show, style_for, talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,7 @@ CACHE_NAME = "digest.db"  # in the folder of all states
 _KEY, _OPENAI_KEY, _OPENAI_URL = "FIRSTLIGHT_LLM_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"
 _OPENAI_HOST = "api.openai.com"
 _TIMEOUT = 45.0
+_WIDEST = 100  # columns that are read with ease
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 
 
@@ -77,7 +78,7 @@ def command(
     llm = None if url is None else _client(url, model)
     source = read_source(file)
     if not source.text.strip():
-        talk(f"nothing found: {file} has no text")
+        talk(f"nothing found: {source.title} has no text")
         return 1
     with _engine(llm, embedder, timeout) as engine:
         began = perf_counter()
@@ -159,7 +160,7 @@ def _tell(
         print_json({"file": source.name, "question": question, **digest.to_dict()})
     elif digest.text.strip():
         if not streamed:
-            sys.stdout.write(_shown(digest.text.rstrip()))
+            sys.stdout.write(_shown(_text(digest)))
         show("")
         for line in _sources(digest, source):
             show(line)
@@ -171,6 +172,21 @@ def _tell(
         talk(_why_nothing(digest, source))
     elif not as_json:
         talk(_mode_line(digest, seconds))
+
+
+def _text(digest: Digest) -> str:
+    """Return the answer; for a person the sentences of an extract are not broken where the document's are."""
+    text = digest.text.rstrip()
+    if digest.llm is not None or not is_terminal(sys.stdout):
+        return text
+    width = min(columns(sys.stdout), _WIDEST)
+    return "\n\n".join(_filled(part, width) if "\n" in part else part for part in text.split("\n\n"))
+
+
+def _filled(text: str, width: int) -> str:
+    from textwrap import fill
+
+    return fill(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
 def _shown(text: str) -> str:
@@ -197,9 +213,9 @@ def _place(citation: Citation, digest: Digest, source: Source) -> str:
     cited = passage.text[max(citation.start - passage.start, 0) : citation.end - passage.start]
     begins = max(citation.start - passage.start, 0) + len(cited) - len(cited.lstrip())
     if source.has_pages:
-        return f"{source.name} page {_page_at(source.text, passage.start + begins)}"
+        return f"{source.title} page {_page_at(source.text, passage.start + begins)}"
     line = passage.line_start + len(_LINE_END.findall(passage.text, 0, begins))
-    return f"{source.name}:{line}"
+    return f"{source.title}:{line}" if source.has_lines else f"{source.title}, line {line} of its text"
 
 
 def _page_at(text: str, offset: int) -> int:
@@ -208,10 +224,11 @@ def _page_at(text: str, offset: int) -> int:
 
 def _mode_line(digest: Digest, seconds: float) -> str:
     """Say in one line how the answer came about: rule 2, for a person."""
+    is_said = f"{digest.embedded} of {digest.total}" in digest.reason  # not everything twice
+    counts = digest.embedded and not is_said
     parts = [
         digest.retrieval,
-        f"{digest.embedded:,} of {count(digest.total, 'chunk')} embedded",
-        digest.model if digest.embedded else None,
+        f"{digest.embedded:,} of {count(digest.total, 'chunk')} embedded" if counts else None,
         digest.llm,
         digest.reason,
         duration(seconds),
@@ -220,13 +237,16 @@ def _mode_line(digest: Digest, seconds: float) -> str:
 
 
 def _why_nothing(digest: Digest, source: Source) -> str:
-    searched = f"{count(digest.total, 'chunk')} of {source.name}"
+    searched = f"{count(digest.total, 'chunk')} of {source.title}"
     if digest.llm is not None:
         return f"nothing found: {digest.llm} gave an empty answer from {searched} ({digest.reason})"
     return f"nothing found in {searched}: no sentence has a word of the question ({digest.retrieval})"
 
 
 def _wait(engine: DigestEngine, *, waits: bool) -> None:
+    if engine.wait_background(0):
+        talk("provisional: it is not kept, and the same question is answered anew")
+        return
     if not waits:
         talk("provisional: --wait stays until the document is embedded, and the next answer is better")
         return

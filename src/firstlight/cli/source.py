@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "read_source"]
 
-STDIN = "-"
+STDIN, STDIN_TITLE = "-", "standard input"
 _PDF, _DOCX = (".pdf",), (".docx", ".docm", ".dotx")
 _OLD = (".doc", ".odt", ".rtf", ".epub", ".pptx", ".xlsx")
 
@@ -26,11 +26,18 @@ class Source(NamedTuple):
         name: As it was named.
         text: Its text.
         has_pages: Whether a person finds a place in it by the page rather than by the line.
+        has_lines: Whether the lines of the text are the file's own.
     """
 
     name: str
     text: str
     has_pages: bool = False
+    has_lines: bool = True
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        return STDIN_TITLE if self.name == STDIN else self.name
 
 
 def read_source(name: str) -> Source:
@@ -43,7 +50,7 @@ def read_source(name: str) -> Source:
     try:
         return _read_as(name, data, _kind(name, data))
     except DocumentError as error:
-        raise error.at("standard input" if name == STDIN else name) from None
+        raise error.at(STDIN_TITLE if name == STDIN else name) from None
 
 
 def _read_as(name: str, data: bytes, kind: str) -> Source:
@@ -58,13 +65,14 @@ def _read_as(name: str, data: bytes, kind: str) -> Source:
     if kind == "docx":
         from firstlight.text.docx import extract_docx
 
-        return Source(name, extract_docx(data))
+        return Source(name, extract_docx(data), has_lines=False)
     from firstlight.text.read import decode
 
     if kind == "html":
         from firstlight.text.html import declared_encoding, extract_html
 
-        return Source(name, extract_html(decode(data, encoding=declared_encoding(data))).text)
+        text = extract_html(decode(data, encoding=declared_encoding(data))).text
+        return Source(name, text, has_lines=False)
     return Source(name, decode(data))
 
 
@@ -103,5 +111,5 @@ def _stdin() -> bytes:
 
     data = sys.stdin.buffer.read(MAX_PDF_BYTES + 1)
     if len(data) > MAX_PDF_BYTES:
-        raise DocumentError(f"is more than {MAX_PDF_BYTES:,} bytes: split it", path="standard input")
+        raise DocumentError(f"is more than {MAX_PDF_BYTES:,} bytes: split it", path=STDIN_TITLE)
     return data

@@ -127,7 +127,7 @@ class ChatClient:
     ) -> None:
         """Wait until another attempt may be made, or raise the error where none may."""
         if begun and error.kind != "cut-off":
-            raise ChatError(f"{error}; the answer is cut off", kind="cut-off") from None
+            raise ChatError(str(error), kind="cut-off") from None
         if not isinstance(error, LaterChatError):
             raise error
         pause = None if wait is None else error.after or Pace().jittered(wait)
