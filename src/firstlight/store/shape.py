@@ -24,9 +24,10 @@ def check_shape(connection: sqlite3.Connection, path: Path) -> None:
     """
     due, may_be = _made_by_us()
     found = connection.execute(
-        "SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND type != 'view'"
+        "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master "
+        "WHERE sql IS NOT NULL AND type != 'view'"
     )
-    made = {name: sql for name, table, sql in found if table in due}
+    made = {_text(name): _text(sql) for name, table, sql in found if _text(table) in due}
     wrong = [name for name, sql in made.items() if sql != (due | may_be).get(name)]
     if wrong or not due.keys() <= made.keys():
         what = f"'{wrong[0]:.60}' is not as firstlight makes it" if wrong else "tables are missing"
@@ -34,6 +35,10 @@ def check_shape(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: damaged, or made by somebody else ({what}); `firstlight sync --rebuild` makes it anew "
             "from the files"
         )
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")
 
 
 @cache
