@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.embed.provider_server import ProviderServer
 
 from firstlight.errors import ConfigError, FirstlightError, StoreError
 
@@ -207,3 +208,16 @@ def test_the_tables_of_an_index_that_a_folder_brings_along_may_not_act(pages: Do
             corpus.search(QUESTION)
         corpus.sync(rebuild=True, embed=True)
         assert corpus.search(QUESTION).mode == "hybrid"
+
+
+def test_an_index_that_a_folder_brings_along_names_no_provider_to_ask(
+    pages: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url("openai"))
+        with pages.open(state=pages.root / ".firstlight", embedder=Words(), background=False) as corpus:
+            corpus.sync(embed=True)
+            change(corpus, "UPDATE embedders SET spec = 'openai:words', fingerprint = 'openai:words'")
+            with pytest.raises(ConfigError, match="FIRSTLIGHT_EMBEDDER=openai:words"):
+                corpus.migrate(Words("other"), golden=[QUESTION], yes=True)
+        assert not server.calls

@@ -158,6 +158,12 @@ class _Migration:
         if self.own is not None and self.own.made(serving):
             yield self.own
             return
+        if serving.spec != "local" and self.site.is_brought_along:
+            reason = (
+                f"the index, which lies in the folder itself, says that its vectors are of '{serving.spec}': "
+                f"if you believe it, set FIRSTLIGHT_EMBEDDER={serving.spec} to compare with it; {way_out}"
+            )
+            raise ConfigError(reason, key="golden")
         try:
             found = open_embedding(serving.spec, self.site.config)
         except ConfigError as error:

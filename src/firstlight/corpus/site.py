@@ -41,9 +41,14 @@ class Site(NamedTuple):
         sizes = f"{config.min_tokens}-{config.max_tokens}-{config.overlap:g}"
         return f"{CHUNKER_VERSION}/{ANALYSIS_VERSION}/{sizes}/{config.language}/{config.encoding or ''}"
 
+    @property
+    def is_brought_along(self) -> bool:
+        """Whether the index lies in the content folder, and may have come with it from anywhere."""
+        return str(self.state).startswith(f"{self.root.rstrip(os.sep)}{os.sep}")
+
     def check_owner(self, meta: Meta) -> None:
         """Refuse the index of another folder; a folder that moved takes its index along."""
-        if meta.root == self.root or str(self.state).startswith(f"{self.root}{os.sep}"):
+        if meta.root == self.root or self.is_brought_along:
             return
         if os.path.isdir(meta.root):  # noqa: PTH112  # a string, and on the way of every search
             raise ConfigError(f"{self.state} is the index of {meta.root}; name another folder", key="state")
