@@ -92,10 +92,12 @@ def test_a_score_is_the_sum_of_its_parts(index: Index, vectors: FakeVectors) -> 
         assert ("cosine" in parts) == (vectors is ALL or chunk in (10, 12))
 
 
-def test_a_cosine_counts_from_the_floor_to_one(index: Index) -> None:
+def test_a_cosine_counts_from_a_little_below_the_floor_to_one(index: Index) -> None:
     scores = FusedScores(index, ALL, QUERY, None, leg())
     near = {chunk: scores.parts(chunk, 0.0)["cosine_norm"] for chunk in (10, 11, 12, 13)}
-    assert near == pytest.approx({10: 0.6 / 0.7, 11: 0.0, 12: 0.0, 13: 0.0}, abs=1e-6)
+    assert near == pytest.approx(
+        {10: 0.81 / 0.91, 11: 0.2 / 0.91, 12: 0.21 / 0.91, 13: 0.01 / 0.91}, abs=1e-6
+    )
 
 
 def test_the_deeper_ranking_begins_with_the_shallower_and_ties_are_whole(index: Index) -> None:
@@ -110,7 +112,7 @@ def test_the_deeper_ranking_begins_with_the_shallower_and_ties_are_whole(index: 
 def test_a_question_whose_words_no_document_has_is_scored_by_its_vector(index: Index) -> None:
     unknown = parse_query("zebra", ("en",))
     scores = FusedScores(index, ALL, unknown, None, leg(weight=0.5))
-    assert found(scores) == pytest.approx({10: 0.5 * 0.6 / 0.7, 12: 0.0}, abs=1e-6)
+    assert found(scores) == pytest.approx({10: 0.5 * 0.81 / 0.91, 12: 0.5 * 0.21 / 0.91}, abs=1e-6)
     assert scores.parts(10, 0.0)["bm25_norm"] == 0.0
 
 

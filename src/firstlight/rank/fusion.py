@@ -1,9 +1,9 @@
 """Two legs, one score: a convex combination of normalised BM25 and cosine, also where a cosine is missing.
 
 Both are brought onto scales that move neither with the number of hits asked for, nor with filters, nor with
-the candidates: BM25 runs from 0 to the most that the question can reach, the cosine from the model's floor,
-where a passage begins to count as a match, to 1 (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions
-for Hybrid Retrieval", have the comparison with reciprocal ranks).
+the candidates: BM25 runs from 0 to the most that the question can reach, the cosine to 1 from a little below
+the model's floor, where a passage begins to count as a match (Bruch, Gai and Ingber 2023, "An Analysis of
+Fusion Functions for Hybrid Retrieval", have the comparison with reciprocal ranks).
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # or not, how far the cosine is to be relied upon.
 POOL = 200
 TOP = 50
+# How far below the floor the scale of cosines begins, as a share of what lies above it.
+_BELOW = 0.3
 # How firmly it is assumed, before any passage was seen, that a normalised cosine is what the BM25 is: as one
 # passage's worth for the level, and less for the slope.
 _PRIOR = np.array([1.0, 0.3])
@@ -43,13 +45,17 @@ class Fused(NamedTuple):
 
 
 def normalised(cosines: Floats, floor: float) -> Floats:
-    """Return cosines on the scale from `floor` (0) to 1 (1); NaN stays.
+    """Return cosines on a scale from 0 to 1, which begins below `floor`; NaN stays.
+
+    Of passages that words have found, the cosine tells the better ones apart below the floor too
+    (benchmarks/results/hybrid.md).
 
     Example:
-        >>> normalised(np.array([0.2, 0.6, 1.0, -1.0]), 0.2).round(2).tolist()
-        [0.0, 0.5, 1.0, 0.0]
+        >>> normalised(np.array([-1.0, 0.1, 0.3, 1.0]), 0.3).round(2).tolist()
+        [0.0, 0.01, 0.23, 1.0]
     """
-    return np.clip((cosines - floor) / (1.0 - floor), 0.0, 1.0)
+    zero = floor - _BELOW * (1.0 - floor)
+    return np.clip((cosines - zero) / (1.0 - zero), 0.0, 1.0)
 
 
 def fuse(bm25: Floats, cosines: Floats, *, bound: float, floor: float, weight: float) -> Fused:
@@ -68,8 +74,8 @@ def fuse(bm25: Floats, cosines: Floats, *, bound: float, floor: float, weight: f
 
     Example:
         >>> fused = fuse(np.array([4.0, 0.0]), np.array([0.6, 0.1]), bound=8.0, floor=0.2, weight=0.5)
-        >>> fused.scores.tolist(), fused.matched.tolist()
-        ([0.5, 0.0], [True, False])
+        >>> fused.scores.round(3).tolist(), fused.matched.tolist()
+        ([0.558, 0.0], [True, False])
     """
     lexical = bm25 / bound if bound > 0 else np.zeros(len(bm25))
     near = np.nan_to_num(normalised(cosines, floor))
