@@ -12,7 +12,19 @@ import pytest
 import firstlight
 
 PACKAGE = Path(firstlight.__file__).parent
-FLOORS = ("errors", "text", "lexical", "embed", "rank", "store", "corpus", "digest", "evaluate", "cli")
+FLOORS = (
+    "errors",
+    "text",
+    "lexical",
+    "embed",
+    "rank",
+    "store",
+    "corpus",
+    "context",
+    "digest",
+    "evaluate",
+    "cli",
+)
 # What stands beside the floors: modules that import no floor, and the doors, which may open any.
 BESIDE = {"firstlight._lazy", "firstlight._version"}
 DOORS = {"firstlight", "firstlight.__main__"}
@@ -74,7 +86,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["text", "lexical", "rank", "embed", "rank.filters", "corpus", "digest", "evaluate"]
+    "package", ["text", "lexical", "rank", "embed", "rank.filters", "corpus", "context", "digest", "evaluate"]
 )
 def test_each_name_that_a_package_exports_is_there(package: str) -> None:
     exported = import_module(f"firstlight.{package}")

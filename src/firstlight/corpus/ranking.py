@@ -12,30 +12,31 @@ from firstlight.corpus.novelty import Novelty
 from firstlight.lexical import contains_phrases
 from firstlight.rank.selection import select
 from firstlight.rank.snippets import snippet
-from firstlight.rank.types import Candidate, Hit
+from firstlight.rank.types import Hit
 from firstlight.store.payload import load_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from firstlight.corpus.scores import Scores
     from firstlight.lexical import Index, Query, Segment
-    from firstlight.rank.types import Snippet
-    from firstlight.store.documents import Passage, Place
+    from firstlight.rank.types import Candidate, Snippet
+    from firstlight.store.documents import Passage
 
 # How many chunks are ranked at first: enough for duplicates to drop out of, few enough to fetch at once.
 DEPTH = 200
-# How many texts are read at a time to look for phrases in them.
-_PHRASE_PORTION = 32
+# How many texts are read to look for phrases in them: a few at first, since that takes long and few are
+# shown, and at most so many at a time.
+_FIRST_TEXTS, _MOST_TEXTS = 4, 32
 
 
 class Shelf(Protocol):
     """Where passages are looked up by their numbers."""
 
-    def places(self, chunks: Sequence[int]) -> list[Place]:
-        """Return where they stand, in the order of equal scores: by document, then by position."""
+    def candidates(self, scores: Mapping[int, float]) -> Iterable[Candidate]:
+        """Return the passages that have scores, best first; equal ones by document, then by position."""
         ...
 
     def passages(self, chunks: Sequence[int]) -> Mapping[int, Passage]:
@@ -62,17 +63,30 @@ def rank(
     *,
     top_k: int,
     per_document: int | None = None,
+    fresh: Callable[[Candidate], bool] | None = None,
 ) -> Found:
-    """Choose the passages to show: deeper until there are enough."""
+    """Choose the passages to show: deeper until there are enough.
+
+    Args:
+        shelf: Where they are looked up.
+        index: The index.
+        query: The question, with one term or more.
+        scores: Its scores.
+        top_k: How many to show at most, 1 or more.
+        per_document: How many of one document at most; None for no bound.
+        fresh: Tells which may be shown at all; None for all.
+    """
     depth = max(DEPTH, 4 * top_k)
     verified: dict[int, bool] = {}
     adds = Novelty(shelf.passages, index, query)
     while True:
         ranked = scores.best(depth)
         found = dict(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
-        candidates: Iterable[Candidate] = _in_order(shelf, found)
+        candidates = shelf.candidates(found)
         if query.phrases:
             candidates = _with_phrases(shelf, candidates, query, verified)
+        if fresh is not None:
+            candidates = filter(fresh, candidates)
         kept = select(candidates, top_k=top_k, per_document=per_document, adds=adds)
         if len(kept) >= top_k or len(found) < depth:
             return Found(kept, ranked.ids.tolist())
@@ -85,30 +99,14 @@ def having_phrases(index: Index, segments: Iterable[Segment], query: Query) -> l
     return [np.isin(segment.ids, chunks) for segment in segments]
 
 
-def _in_order(shelf: Shelf, scores: Mapping[int, float]) -> list[Candidate]:
-    """Return the candidates, best first; equal ones stay in the order of the shelf."""
-    places = shelf.places(list(scores))
-    places.sort(key=lambda place: -scores[place.chunk])
-    return [
-        Candidate(
-            place.chunk,
-            place.document,
-            place.path,
-            place.start,
-            place.end,
-            place.content_hash,
-            scores[place.chunk],
-        )
-        for place in places
-    ]
-
-
 def _with_phrases(
     shelf: Shelf, candidates: Iterable[Candidate], query: Query, verified: dict[int, bool]
 ) -> Iterator[Candidate]:
     """Yield the candidates whose text has the phrases; no text is read before it is its turn."""
     queue = iter(candidates)
-    while portion := list(islice(queue, _PHRASE_PORTION)):
+    many = _FIRST_TEXTS
+    while portion := list(islice(queue, many)):
+        many = min(2 * many, _MOST_TEXTS)
         unread = [candidate.chunk for candidate in portion if candidate.chunk not in verified]
         for chunk, text in shelf.texts(unread):
             verified[chunk] = contains_phrases(text, query)

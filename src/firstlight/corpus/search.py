@@ -9,7 +9,7 @@ from firstlight.corpus.legs import NOT_YET
 from firstlight.corpus.ranking import HitMaker, having_phrases, rank
 from firstlight.corpus.scores import LexicalScores
 from firstlight.lexical import parse_query
-from firstlight.rank.types import Results
+from firstlight.rank.types import Candidate, Results
 from firstlight.store.documents import read_passages, read_places, read_texts, read_twins
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from firstlight.corpus.snapshot import Allowed, Embedded, Snapshot
     from firstlight.lexical import Query
     from firstlight.rank.filters import Filter
-    from firstlight.rank.types import Candidate, Hit
-    from firstlight.store.documents import Passage, Place
+    from firstlight.rank.types import Hit
+    from firstlight.store.documents import Passage
     from firstlight.store.vectors import Counts
 
     Masks = Sequence[NDArray[np.bool_]]
@@ -95,9 +95,22 @@ class _Rows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def places(self, chunks: Sequence[int]) -> list[Place]:
-        """Return where they stand, by path, then position."""
-        return sorted(read_places(self._connection, chunks), key=lambda place: (place.path, place.position))
+    def candidates(self, scores: Mapping[int, float]) -> list[Candidate]:
+        """Return the passages that have scores, best first; equal ones by path, then position."""
+        places = read_places(self._connection, list(scores))
+        places.sort(key=lambda place: (-scores[place.chunk], place.path, place.position))
+        return [
+            Candidate(
+                place.chunk,
+                place.document,
+                place.path,
+                place.start,
+                place.end,
+                place.content_hash,
+                scores[place.chunk],
+            )
+            for place in places
+        ]
 
     def passages(self, chunks: Sequence[int]) -> Mapping[int, Passage]:
         """Return them with their texts and documents."""
