@@ -250,6 +250,9 @@ def test_sync_embed_without_an_embedder_says_how_to_get_one(
     outcome = run("sync", docs, "--embed")
     assert outcome.code == 2
     assert "there is no embedder: pip install 'firstlight[local]'" in outcome.err
+    outcome = run("background", "run", docs)
+    assert outcome.code == 2
+    assert "there is no embedder; pip install 'firstlight[local]'" in outcome.err
     assert run("status", docs).out.count("synced      never") == 1
 
 

@@ -45,6 +45,9 @@ def run(*, folder: Path, state: Path | None) -> int:
     with suppress(OSError, AttributeError):  # not on every system
         os.nice(_POLITE)
     with open_corpus(folder, state=state) as corpus:
+        if corpus.status().model is None:
+            talk("nothing is embedded: there is no embedder; pip install 'firstlight[local]', or name one")
+            return 2
         if corpus.wait_background():
             return 0
         trouble = corpus.status().trouble
