@@ -4,6 +4,7 @@ Their annotations are types rather than strings: not every framework resolves st
 """
 
 from collections.abc import Awaitable, Callable
+from inspect import cleandoc
 from typing import Protocol
 
 from firstlight.context.render import LEAST_TOKENS, fit
@@ -72,6 +73,8 @@ def make_tool(
         """
         return reply(query, max_results)
 
+    # As it is read: not every framework takes the indentation off.
+    search_documents.__doc__ = cleandoc(search_documents.__doc__ or "")
     if not asynchronous:
         return search_documents
     return _asynchronous(reply, search_documents.__doc__)
