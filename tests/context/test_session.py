@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstlight.context import ContextLayer
+from firstlight.context.render import NOTHING_NEW
 from firstlight.context.session import _covered
 
 PAGES = [f"Page {number} is about the node." for number in range(9)]
@@ -61,6 +62,4 @@ def test_what_did_not_fit_into_a_reply_may_still_come() -> None:
     tool = session.as_tool(max_tokens=80)
     assert "doc-2" not in str(tool("short node"))
     assert "doc-2" in str(tool("short node"))
-    assert (
-        tool("short node") == NOTHING_NEW
-
+    assert tool("short node") == NOTHING_NEW

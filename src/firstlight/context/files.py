@@ -25,7 +25,7 @@ _EXTRACTED = (".html", ".htm", ".xhtml", *_PDF, *_DOCX)
 
 
 class _Named(NamedTuple):
-    """A file: what it is cited by, and where it is below which folder."""
+    """A file: what it is cited by, and where it is below which folder, whose path is real."""
 
     origin: str
     root: str
@@ -47,7 +47,7 @@ def read_documents(paths: Iterable[str | PathLike[str]]) -> tuple[ContextDocumen
         if not isinstance(given, str | os.PathLike) or not isinstance(name := os.fspath(given), str):
             raise TypeError(f"a path must be a str or a Path, not a {type(given).__name__}")
         for file in _files(name):
-            found.setdefault(os.path.realpath(f"{file.root}/{file.path}"), file)
+            found.setdefault(f"{file.root}/{file.path}", file)
     return tuple(_read(file) for file in sorted(found.values(), key=attrgetter("origin")))
 
 
@@ -70,18 +70,19 @@ def _files(name: str) -> Iterator[_Named]:
 
 def _file_or_folder(place: str, name: str) -> Iterator[_Named]:
     if os.path.isdir(place):  # noqa: PTH112
-        walked = walk(place)
+        root = os.path.realpath(place)
+        walked = walk(root)
         above = "" if place in (".", "./") else f"{place.rstrip('/')}/"
         for error in walked.errors:
             raise DocumentError(error.reason, path=f"{above}{error.path}")
         for entry in walked.files:
-            yield _Named(f"{above}{entry.path}", place, entry.path)
+            yield _Named(f"{above}{entry.path}", root, entry.path)
         return
     if not os.path.exists(place):  # noqa: PTH110
         raise DocumentError("there is no such file or folder", path=name)
     # Who names a file means where its links lead.
     folder, _, base = os.path.realpath(place).rpartition("/")
-    yield _Named(place.removeprefix("./"), folder or "/", base)
+    yield _Named(place.removeprefix("./"), folder, base)
 
 
 def _read(file: _Named) -> ContextDocument:
@@ -90,9 +91,9 @@ def _read(file: _Named) -> ContextDocument:
         if lower.endswith(_PDF):
             from firstlight.text.pdf import MAX_PDF_BYTES, extract_pdf  # noqa: PLC0415  # an extra
 
-            data = read_file(file.root, file.path, max_bytes=MAX_PDF_BYTES).data
+            data = read_file(file.root or "/", file.path, max_bytes=MAX_PDF_BYTES).data
             return ContextDocument(file.origin, extract_pdf(data).text, is_file=True)
-        data = read_file(file.root, file.path, max_bytes=MAX_BYTES).data
+        data = read_file(file.root or "/", file.path, max_bytes=MAX_BYTES).data
         return ContextDocument(file.origin, _decoded(lower, data), is_file=True)
     except DocumentError as error:
         raise error.at(file.origin) from None
