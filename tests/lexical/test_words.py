@@ -9,7 +9,7 @@ from tests.lexical.oracle import UNSPACED, WORD, slow_spans
 from tests.lexical.texts import glued, pack_texts, text
 
 from firstlight.lexical import words
-from firstlight.lexical.analysis import spans
+from firstlight.lexical.analysis import spans, words_with
 from firstlight.lexical.characters import character_class, classify, code_points
 
 if TYPE_CHECKING:
@@ -96,3 +96,9 @@ def test_offsets_are_those_of_the_text_as_given(found: str) -> None:
 )
 def test_a_text_is_cut_into_words(written: str, expected: list[str]) -> None:
     assert cut(written) == expected
+
+
+@given(text, text)
+def test_words_with_terms_are_those_of_all_that_have_one(found: str, asked: str) -> None:
+    terms = {term for word in words(asked) for term in word.terms}
+    assert list(words_with(terms, found)) == [word for word in words(found) if terms & set(word.terms)]

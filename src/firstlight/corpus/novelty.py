@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from firstlight.lexical import words
+from firstlight.lexical.analysis import words_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,8 +59,7 @@ class Novelty:
                 passage.start + word.end,
                 {self._words[term] for term in word.terms if term in self._words},
             )
-            for word in words(passage.text, passage.language)
-            if not self._words.keys().isdisjoint(word.terms)
+            for word in words_with(self._words, passage.text, passage.language)
         ]
 
     def _weigh(self, said: Iterable[set[str]]) -> float:

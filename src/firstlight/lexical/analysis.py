@@ -21,7 +21,7 @@ from firstlight.lexical.languages import LATIN_STEMMERS, script, stemmer_name
 from firstlight.lexical.types import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Raised whenever the same text would give other terms: an index made by another analysis is made anew.
 ANALYSIS_VERSION = f"1/{unicodedata.unidata_version}"
@@ -60,6 +60,24 @@ def words(text: str, language: str = "en") -> Iterator[Word]:
     for start, end in spans(text):
         if found := word_terms(text[start:end], language):
             yield Word(start, end, found)
+
+
+def words_with(terms: Iterable[str], text: str, language: str = "en") -> Iterator[Word]:
+    """Yield the words of `text` that are found by one of `terms`; several times as quick as all of them.
+
+    Example:
+        >>> [(word.start, word.end) for word in words_with({"drain"}, "Drain it. It is drained.")]
+        [(0, 5), (16, 23)]
+    """
+    is_other = frozenset(terms).isdisjoint
+    cuts = spans(text)
+    written = [text[start:end] for start, end in cuts]
+    # Most words are met again: each is looked up once.
+    found = {word: its for word in set(written) if not is_other(its := word_terms(word, language))}
+    for word, (start, end) in itertools.compress(
+        zip(written, cuts, strict=True), map(found.__contains__, written)
+    ):
+        yield Word(start, end, found[word])
 
 
 def folded_words(text: str) -> list[str]:

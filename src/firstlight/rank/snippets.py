@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from firstlight.lexical.analysis import words
+from firstlight.lexical.analysis import words_with
 from firstlight.rank.boundaries import back_to_whole, between_words, outside_word
 from firstlight.rank.types import Snippet
 
@@ -69,11 +69,9 @@ def snippet(text: str, weights: Mapping[str, float], *, language: str = "en", wi
 
 
 def _matches(text: str, weights: Mapping[str, float], language: str) -> Iterable[_Match]:
-    is_other = frozenset(weights).isdisjoint  # of nearly every word, so this is the loop's whole cost
-    for word in words(text, language):
-        if not is_other(word.terms):
-            terms = dict.fromkeys(term for term in word.terms if term in weights)
-            yield _Match(word.start, word.end, tuple(terms))
+    for word in words_with(weights, text, language):
+        terms = dict.fromkeys(term for term in word.terms if term in weights)
+        yield _Match(word.start, word.end, tuple(terms))
 
 
 def _best(found: list[_Match], weights: Mapping[str, float], width: int) -> tuple[int, int]:
