@@ -16,7 +16,7 @@ from firstlight.digest.types import Citation, Digest, Passage
 from firstlight.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 TEXT = "The pump is red. It stands in hall 4."
@@ -78,6 +78,7 @@ def test_neither_the_question_nor_the_passages_are_in_the_file_and_nobody_else_m
         "digest.db",
         "digest.db-wal",
         "digest.db-shm",
+        "digest.db.lock",
     }
 
 
@@ -119,18 +120,60 @@ def test_another_programs_file_is_refused_and_a_format_from_the_future_too(tmp_p
             DigestCache(path).check()
 
 
-def test_a_file_that_breaks_later_costs_its_entries_and_one_warning(
-    cache: DigestCache, caplog: pytest.LogCaptureFixture
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"garbage" * 1000)
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _noise(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[100:] = b"\xa5" * (len(content) - 100)
+    path.write_bytes(content)
+
+
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _without_tables(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE digests")
+        connection.commit()
+
+
+_DAMAGES = [_garbage, _half, _noise, _emptied, _without_tables]
+
+
+@pytest.mark.parametrize("damage", _DAMAGES)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_damaged_file_is_made_anew_with_one_warning(
+    cache: DigestCache, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], None], is_open: bool
 ) -> None:
     cache.put(KEY, DIGEST)
-    cache._idle.pop().connection.close()  # as in another process
+    cache._file.let_go()
+    if is_open:
+        assert cache.get(KEY, TEXT) is not None
+    damage(cache.path)
     for suffix in ("-wal", "-shm"):
         cache.path.with_name(cache.path.name + suffix).unlink(missing_ok=True)
-    cache.path.write_bytes(b"garbage" * 1000)
+    if is_open:
+        cache._file.let_go()
+    cache.check()
     for _ in range(3):
-        assert cache.get(KEY, TEXT) is None
+        cache.get(KEY, TEXT)
         cache.put(KEY, DIGEST)
-    assert len(caplog.records) == 1
+    assert cache.get(KEY, TEXT) is not None
+    assert len(caplog.records) == (damage is not _emptied)
+
+
+def test_what_is_no_database_is_put_aside(cache: DigestCache) -> None:
+    cache.path.parent.mkdir(parents=True)
+    _garbage(cache.path)
+    cache.check()
+    assert cache.path.with_name("digest.db.aside").read_bytes() == b"garbage" * 1000
 
 
 def test_a_folder_that_cannot_be_written_costs_one_warning(

@@ -1,4 +1,4 @@
-"""The file of the vector cache: connected late, shared by processes, and made anew where it is no good."""
+"""The file of a cache: connected late, shared by processes, and made anew where it is no good."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from firstlight.embed.cache_format import LOGS, UnfitError, check_format, create, put_aside
+from firstlight.embed.cache_format import LOGS, VECTORS, UnfitError, create, put_aside
 from firstlight.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from firstlight.embed.cache_format import Format
 
 # How long a statement waits for another process' write; every write of ours is far shorter.
 BUSY_SECONDS = 10.0
@@ -43,15 +45,17 @@ _INHERITED: list[_Link] = []
 
 
 class CacheFile:
-    """A SQLite file of vectors; cheap to make, connected on first use, safe to share between threads.
+    """A SQLite file of vectors, or as `form` says; cheap to make, connected late, shared between threads.
 
     Args:
         path: Where it is, or will be.
         warn: Gets a line when what lies there is replaced.
+        form: What it has to be.
     """
 
-    def __init__(self, path: Path, *, warn: Callable[[str], object]) -> None:
+    def __init__(self, path: Path, *, warn: Callable[[str], object], form: Format = VECTORS) -> None:
         self.path = path
+        self._form = form
         self._warn = warn
         self._closed = False
         self._idle: list[_Link] = []
@@ -154,7 +158,7 @@ class CacheFile:
                 if inode is None:
                     return None
                 try:
-                    return _linked(self.path, inode)
+                    return _linked(self.path, inode, self._form)
                 except UnfitError as error:
                     unfit = error
             self._replace(inode, unfit)
@@ -167,10 +171,10 @@ class CacheFile:
             if _inode(self.path) != inode:
                 return
             place = None if unfit.is_ours else put_aside(self.path)
-            create(self.path)
+            create(self.path, self._form)
         if inode is not None:
             where = f"; what was there is now {place.name}" if place else ""
-            self._warn(f"{self.path}: {unfit}, so the vector cache begins anew{where}")
+            self._warn(f"{self.path}: {unfit}, so the {self._form.name} begins anew{where}")
 
 
 def _before_fork() -> None:
@@ -193,23 +197,23 @@ def _in_transaction(connection: sqlite3.Connection, action: Callable[[sqlite3.Co
     return result
 
 
-def _linked(path: Path, inode: _Inode) -> _Link:
+def _linked(path: Path, inode: _Inode, form: Format) -> _Link:
     """Connect; without the right to join the write-ahead log, if that is empty, the file is read as it is."""
     try:
-        return _Link(_opened(path, "mode=rw"), inode, can_write=True)
+        return _Link(_opened(path, "mode=rw", form), inode, can_write=True)
     except sqlite3.OperationalError:
         if os.access(path.parent, os.W_OK) or _size(path, "-wal"):
             raise
-        return _Link(_opened(path, "mode=ro&immutable=1"), inode, can_write=False)
+        return _Link(_opened(path, "mode=ro&immutable=1", form), inode, can_write=False)
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
+def _opened(path: Path, mode: str, form: Format) -> sqlite3.Connection:
     name = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
         f"file:{name}?{mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
-        check_format(connection)
+        form.check(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute(f"PRAGMA journal_size_limit = {_MAX_LOG_BYTES}")

@@ -6,11 +6,12 @@ import os
 import sqlite3
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from firstlight.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 APPLICATION_ID = 0x66697276  # "firv": tells our file from any other SQLite file
@@ -56,6 +57,24 @@ class UnfitError(Exception):
         self.is_ours = is_ours
 
 
+class Format(NamedTuple):
+    """What a cache's file has to be.
+
+    Attributes:
+        name: What a person calls the cache.
+        application: What tells its file from any other SQLite file.
+        version: Of its tables.
+        tables: The statements that make them.
+        check: Raises an UnfitError for a file that a new one may replace, a StoreError for one that stays.
+    """
+
+    name: str
+    application: int
+    version: int
+    tables: str
+    check: Callable[[sqlite3.Connection], None]
+
+
 def check_format(connection: sqlite3.Connection) -> None:
     """Raise an UnfitError for a file that a new one may replace, a StoreError for one from the future."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -81,7 +100,10 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def create(path: Path) -> None:
+VECTORS = Format("vector cache", APPLICATION_ID, VERSION, _TABLES, check_format)
+
+
+def create(path: Path, form: Format = VECTORS) -> None:
     """Make an empty cache that nobody else can read; it appears under its name only when it is whole."""
     fresh = path.with_name(f"{path.name}.new")
     _remove(fresh)
@@ -91,9 +113,9 @@ def create(path: Path) -> None:
     try:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.executescript(f"BEGIN;{_TABLES}COMMIT;")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.executescript(f"BEGIN;{form.tables}COMMIT;")
+        connection.execute(f"PRAGMA application_id = {form.application}")
+        connection.execute(f"PRAGMA user_version = {form.version}")
         connection.execute("PRAGMA journal_mode = WAL")
     finally:
         connection.close()
