@@ -28,6 +28,7 @@ NAMES = (
     "speed.embedding",
     "speed.background",
     "speed.digest",
+    "speed.context",
 )
 MODULES = {
     "quality": "quality.run",
