@@ -141,7 +141,10 @@ class HitMaker:
         self._scores = scores
         self._explain = explain
         self._weights = {
-            variant: self._index.idf(term.variants) for term in query.terms for variant in term.variants
+            variant: weight
+            for term in query.terms
+            for weight in (index.idf(term.variants),)
+            for variant in term.variants
         }
 
     def __call__(self, rank: int, score: float, passage: Passage, twins: tuple[str, ...] = ()) -> Hit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -41,4 +42,8 @@ class LexicalScores:
 
     def parts(self, chunk: int, score: float) -> dict[str, float]:  # noqa: ARG002  # the whole is BM25's
         """Return `bm25`, and `bm25_norm`: its share of the most that the question can reach."""
-        return {"bm25": score, "bm25_norm": score / self._index.upper_bound(self._query)}
+        return {"bm25": score, "bm25_norm": score / self._bound}
+
+    @cached_property
+    def _bound(self) -> float:
+        return self._index.upper_bound(self._query)
