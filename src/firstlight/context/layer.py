@@ -160,8 +160,13 @@ class ContextLayer:
         return make_tool(rendered_search(self.search), asynchronous=asynchronous, max_tokens=max_tokens)
 
     def wait_background(self, timeout: float | None = None) -> bool:
-        """Return True once nothing is left to embed, False after `timeout` seconds or where that failed."""
-        return self._upgrade is None or self._upgrade.wait(timeout)
+        """Return True once nothing is left to embed, False after `timeout` seconds or where that failed.
+
+        Nothing is embedded before the first search, or `prewarm`: until then it is False.
+        """
+        if self._model is None:
+            return True
+        return self._ready is not None and (self._upgrade is None or self._upgrade.wait(timeout))
 
     def __len__(self) -> int:
         return len(self._documents)

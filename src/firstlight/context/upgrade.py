@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 import time
@@ -37,7 +38,20 @@ __all__ = ["Upgrade"]
 
 _PAUSE = 10.0  # seconds before a provider that failed is tried again, if a search still asks for it
 
+_END_SECONDS = 2.0  # that the end of the process waits for a call of an embedder
+
 _log = logging.getLogger(__name__)
+# What is at work; some models abort the process if it ends in the middle of a call.
+_running: set[Upgrade] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    working = list(_running)
+    for upgrade in working:
+        upgrade.stop.set()
+    for upgrade in working:
+        upgrade.wait_for_thread(_END_SECONDS)
 
 
 class Upgrade:
@@ -74,6 +88,7 @@ class Upgrade:
             self._thread = threading.Thread(
                 target=self._run, args=(order,), name="firstlight-context", daemon=True
             )
+            _running.add(self)
             self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -84,6 +99,12 @@ class Upgrade:
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or self._thread is None, timeout)
             return self._is_over
+
+    def wait_for_thread(self, timeout: float) -> None:
+        """Return when nothing runs any more, or after `timeout` seconds."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout)
 
     def state(self) -> Embedded:
         """Return what there is of vectors."""
@@ -116,6 +137,7 @@ class Upgrade:
                 self._is_over, self.trouble, self._thread = is_over, trouble, None
                 self._not_before = float("inf") if is_final else time.monotonic() + _PAUSE * bool(trouble)
                 self._changed.notify_all()
+            _running.discard(self)
 
     def _embed(self, order: Sequence[int]) -> None:
         own = own_floor(self._model.embedder)
