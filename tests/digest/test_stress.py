@@ -19,6 +19,7 @@ from tests.embed.provider_server import failing, late
 
 from firstlight.digest import DeadlineError, Gate, GateRefusedError
 from firstlight.errors import EmbeddingError
+from firstlight.text import split_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -257,6 +258,29 @@ def test_a_deadline_ends_a_run_whose_model_does_not(make: Make, blocks: str) -> 
     llm.release.set()
     assert workers() == []
     assert llm.closed == 3
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_deadline_ends_the_reading_of_a_document_that_takes_for_ever(
+    make: Make, monkeypatch: pytest.MonkeyPatch, cached: bool
+) -> None:
+    release = threading.Event()
+
+    def slow(text: str, chunk_tokens: int) -> object:
+        release.wait(30)
+        return split_pages(text, chunk_tokens)
+
+    monkeypatch.setattr("firstlight.digest.documents.split_pages", slow)
+    text = document(60)
+    given: dict[str, Any] = {"embedder": None} if cached else {"embedder": FakeEmbedder(), "cache": None}
+    engine = make(timeout=0.5, **given)
+    begin = time.monotonic()
+    with pytest.raises(DeadlineError):
+        engine.run(text, QUESTION)
+    assert time.monotonic() - begin < 5
+    release.set()
+    assert workers() == []
+    assert engine.run(text, QUESTION).total == 60  # what was done for nobody serves the next
 
 
 def test_models_that_never_come_back_do_not_pile_up(make: Make) -> None:

@@ -95,7 +95,7 @@ class DigestEngine:
         )
         self._documents = Documents()
         self._background = Background(embedding, self._gate, timeout=timeout)
-        self._retriever = Retriever(embedding, self._background, cached=cache is not None)
+        self._retriever = Retriever(embedding, self._background, self._calls, cached=cache is not None)
         self._closed = False
         # An engine that is forgotten without `close` leaves no thread behind.
         self._end = weakref.finalize(self, _end, self._calls, self._background, self._resources)
@@ -154,7 +154,7 @@ class DigestEngine:
         place = Place(self._gate)
         writer = None if self._llm is None else Writer(self._llm, self._calls, deadline, place)
         try:
-            asked = self._retriever.ask(document, question, caller_class, timings)
+            asked = self._retriever.ask(document, question, caller_class, deadline=deadline, timings=timings)
             key: DigestKey | None = None
             if self._digests is not None and asked.fingerprint is not None:
                 key = asked.key(self._author())
@@ -164,7 +164,7 @@ class DigestEngine:
                     if stored.text:
                         yield stored.text
                     return self._finished(replace(stored, timings=timings.total()), document)
-            found = asked.retrieve(deadline, place, writes=self._llm is not None)
+            found = asked.retrieve(place, writes=self._llm is not None)
             if self._llm is None:
                 place.leave()
             digest = Digest(

@@ -187,7 +187,7 @@ class ChatClient:
     ) -> Generator[_T]:
         """Yield what `read` makes of an answer; whatever goes wrong is a ChatError."""
         who = self._asked.who
-        timeout = deadline - time.monotonic()
+        timeout = max(deadline - time.monotonic(), 0.0)
         if find_spec("httpx2") is None:
             raise ConfigError("a chat endpoint needs an extra: pip install 'firstlight[http]'", key="llm")
         try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from firstlight.lexical.query import parse_query
 from firstlight.text.tokens import est_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from firstlight.digest.background import Background
-    from firstlight.digest.deadline import Deadline
+    from firstlight.digest.deadline import Calls, Deadline
     from firstlight.digest.documents import LongText
     from firstlight.digest.embedding import Embedding, Found, Vector
     from firstlight.digest.gate import Place
@@ -33,6 +36,10 @@ __all__ = ["Asked", "Retrieved", "Retriever"]
 _SHARE = 1 / 3
 # A shorter document is counted through in a few milliseconds, and needs no index for the next question.
 _INDEXED_FROM = 64  # chunks
+# The hardest text of so many characters is read in well under a second; a thread to leave costs 0.1 ms.
+_LONG = 200_000
+
+_T = TypeVar("_T")
 
 
 class Retrieved(NamedTuple):
@@ -49,12 +56,16 @@ class Retriever:
     Args:
         embedding: The embedder; None where there is none.
         background: Embeds what is too much for that.
+        calls: What makes calls that end in time.
         cached: Whether vectors are kept.
     """
 
-    def __init__(self, embedding: Embedding | None, background: Background, *, cached: bool) -> None:
+    def __init__(
+        self, embedding: Embedding | None, background: Background, calls: Calls, *, cached: bool
+    ) -> None:
         self.embedding = embedding
         self.background = background
+        self.calls = calls
         self.cached = cached
 
     @property
@@ -62,9 +73,15 @@ class Retriever:
         """The embedding model."""
         return None if self.embedding is None else self.embedding.name
 
-    def ask(self, document: LongText, question: str, caller_class: str, timings: Timings) -> Asked:
-        """Return the question with what can be said of it before anything is looked up."""
-        return Asked(self, document, question, caller_class, timings)
+    def ask(
+        self, document: LongText, question: str, caller_class: str, *, deadline: Deadline, timings: Timings
+    ) -> Asked:
+        """Return the question with what can be said of it before anything is looked up.
+
+        Raises:
+            DeadlineError: There is no time for that.
+        """
+        return Asked(self, document, question, caller_class, deadline, timings)
 
 
 class Asked:
@@ -74,13 +91,20 @@ class Asked:
         fingerprint: Of the embedder that the answer depends on; empty for none, None where it cannot be told.
     """
 
-    def __init__(
-        self, retriever: Retriever, document: LongText, question: str, caller_class: str, timings: Timings
+    def __init__(  # noqa: PLR0917  # of `Retriever.ask` alone
+        self,
+        retriever: Retriever,
+        document: LongText,
+        question: str,
+        caller_class: str,
+        deadline: Deadline,
+        timings: Timings,
     ) -> None:
         self._retriever = retriever
         self._document = document
         self._question = question
         self._caller_class = caller_class
+        self._deadline = deadline
         self._timings = timings
         embedding = retriever.embedding
         if embedding is not None and not embedding.knows(document.text, document.language):
@@ -92,7 +116,7 @@ class Asked:
             self._way = select.first_way(
                 tokens=document.tokens,
                 question=question,
-                chunks=lambda: len(document.chunks),
+                chunks=lambda: len(self._in_time(lambda: document.chunks)),
                 embedder=None if embedding is None else embedding.name,
                 cached=retriever.cached,
             )
@@ -109,19 +133,20 @@ class Asked:
             self._document.content_hash, self._question, self.fingerprint or "", llm, self._caller_class
         )
 
-    def retrieve(self, deadline: Deadline, place: Place, *, writes: bool) -> Retrieved:
+    def retrieve(self, place: Place, *, writes: bool) -> Retrieved:
         """Return the passages.
 
         Args:
-            deadline: Of the whole run.
             place: At the gate; taken where there is something to wait for.
             writes: Whether a language model writes the answer, which needs that place in any case.
 
         Raises:
             GateRefusedError: The answer needs a place at the gate, and there is none.
+            DeadlineError: There is no time to read the document.
         """
+        document, deadline = self._document, self._deadline
         with self._timings.step("chunk"):
-            chunks = self._document.chunks
+            chunks = self._in_time(lambda: document.chunks)
         if not chunks:
             return Retrieved(self._way or Way("whole", ""), (), 0)
         if self._way is not None or self._embedding is None:
@@ -139,6 +164,12 @@ class Asked:
             scores = self._document.bm25(self._query)
         chosen = select.halved([est_tokens(passage.text) for passage in passages], scores)
         return tuple(replace(passages[place], number=number) for number, place in enumerate(chosen, 1))
+
+    def _in_time(self, action: Callable[[], _T]) -> _T:
+        """Return what `action` does; where the document is long, it is left when the time is over."""
+        if len(self._document.text) < _LONG:
+            return action()
+        return self._retriever.calls.run(lambda _: action(), within=self._deadline.left())
 
     def _with_vectors(self, embedding: Embedding, patience: _Patience) -> Retrieved:
         """Look every chunk up, and embed what little is missing."""
@@ -216,11 +247,11 @@ class Asked:
             elif way.retrieval == "head":
                 chosen = select.head(document.sizes)
             elif question is None:
-                scores = select.normalised(document.bm25(self._query))
+                scores = select.normalised(self._in_time(lambda: document.bm25(self._query)))
                 chosen = select.best(document.sizes, scores, scores > 0)
                 way = _said(way, int(np.count_nonzero(scores)))
             else:
-                scores, matches = self._hybrid(found, question)
+                scores, matches = self._in_time(partial(self._hybrid, found, question))
                 chosen = select.best(document.sizes, scores, matches)
                 way = _said(way, int(np.count_nonzero(matches)))
             passages = select.passages(document.chunks, chosen, scores, document.pages)
