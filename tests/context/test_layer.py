@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.corpus.embedder import WordEmbedder
 
 from firstlight import Corpus, DocumentError
 from firstlight.context import ContextLayer, parts
@@ -224,6 +225,26 @@ def test_real_pages_are_found_as_by_a_corpus(data_pack: Path, tmp_path: Path) ->
         for query in ("how do lifetimes work", "borrow checker", '"trait objects" dispatch', "who are you"):
             expected, found = corpus.search(query, top_k=5), layer.search(query, top_k=5)
             assert [(f"{root}/{path}", *rest) for path, *rest in places(expected)] == [*places(found)]
+
+
+def test_hybrid_answers_are_those_of_a_corpus(data_pack: Path, tmp_path: Path) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    for path in sorted((data_pack / "md" / "rust-book" / "src").glob("ch0[3-6]*.md")):
+        (root / path.name).write_text(path.read_text())
+    layer = ContextLayer.from_files([root], embedder=WordEmbedder())
+    layer.prewarm()
+    assert layer.wait_background(30)
+    with Corpus.open(root, state=tmp_path / "index", embedder=WordEmbedder()) as corpus:
+        corpus.sync(embed=True)
+        for query in ("how are values borrowed", "match on an enum", "purchase a vehicle"):
+            expected, found = corpus.search(query, top_k=5), layer.search(query, top_k=5)
+            assert found.mode == expected.mode == "hybrid"
+            assert found.reason == expected.reason
+            assert [(hit.path.removeprefix(f"{root}/"), hit.start) for hit in found] == [
+                (hit.path, hit.start) for hit in expected
+            ]
+            assert [hit.scores for hit in found] == [pytest.approx(hit.scores) for hit in expected]
 
 
 def test_text_that_no_file_can_have_keeps_its_offsets() -> None:

@@ -136,8 +136,8 @@ class Upgrade:
             with self._changed:
                 self._is_over, self.trouble, self._thread = is_over, trouble, None
                 self._not_before = float("inf") if is_final else time.monotonic() + _PAUSE * bool(trouble)
+                _running.discard(self)
                 self._changed.notify_all()
-            _running.discard(self)
 
     def _embed(self, order: Sequence[int]) -> None:
         own = own_floor(self._model.embedder)
