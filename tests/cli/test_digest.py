@@ -141,6 +141,18 @@ def test_standard_input_is_read(run: Run, monkeypatch: pytest.MonkeyPatch, data:
     assert "\n[1] standard input" in outcome.out
 
 
+def test_the_front_matter_of_a_page_is_no_part_of_it(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "drain.md"
+    page.write_text(f"---\ntitle: Drains\ntags: [drain, blocks]\n---\n{TEXT}")
+    outcome = run("digest", page, "what", "blocks the drain?")
+    assert "title" not in outcome.out
+    assert outcome.out.splitlines()[-1] == f"[1] {page}:10"
+    page.write_text("---\ntitle: [\n---\nwords\n")
+    outcome = run("digest", page, "words")
+    assert outcome.code == 2
+    assert f"{page}:2" in outcome.err
+
+
 def test_a_link_is_followed_wherever_it_leads(run: Run, file: Path, tmp_path: Path) -> None:
     link = tmp_path / "elsewhere" / "link.txt"
     link.parent.mkdir()

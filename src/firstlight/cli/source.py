@@ -16,6 +16,7 @@ __all__ = ["Source", "read_source"]
 
 STDIN, STDIN_TITLE = "-", "standard input"
 _PDF, _DOCX = (".pdf",), (".docx", ".docm", ".dotx")
+_MARKDOWN = (".md", ".markdown", ".mdx")
 _OLD = (".doc", ".odt", ".rtf", ".epub", ".pptx", ".xlsx")
 
 
@@ -73,7 +74,16 @@ def _read_as(name: str, data: bytes, kind: str) -> Source:
 
         text = extract_html(decode(data, encoding=declared_encoding(data))).text
         return Source(name, text, has_lines=False)
-    return Source(name, decode(data))
+    text = decode(data)
+    return Source(name, _without_front_matter(text) if name.lower().endswith(_MARKDOWN) else text)
+
+
+def _without_front_matter(text: str) -> str:
+    """Blank what stands before a page's body: nobody asks for it, and every line stays where it is."""
+    from firstlight.text.front_matter import split_front_matter
+
+    end = split_front_matter(text).end
+    return "".join(letter if letter in "\r\n" else " " for letter in text[:end]) + text[end:]
 
 
 def _kind(name: str, data: bytes) -> str:
