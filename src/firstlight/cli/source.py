@@ -79,10 +79,16 @@ def _read_as(name: str, data: bytes, kind: str) -> Source:
 
 
 def _without_front_matter(text: str) -> str:
-    """Blank what stands before a page's body: nobody asks for it, and every line stays where it is."""
+    """Blank what stands before a page's body: nobody asks for it, and every line stays where it is.
+
+    Where it is damaged, nobody can tell where it ends: it is text like the rest.
+    """
     from firstlight.text.front_matter import split_front_matter
 
-    end = split_front_matter(text).end
+    try:
+        end = split_front_matter(text).end
+    except DocumentError:
+        return text
     return "".join(letter if letter in "\r\n" else " " for letter in text[:end]) + text[end:]
 
 
