@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Fields = Mapping[str, Value]
 
 # Languages whose stemmers a question is looked up by; more would mix too many.
-_MOST_LANGUAGES = 3
+MOST_LANGUAGES = 3
 # Masks kept for each generation: a byte per chunk each.
 _MOST_MASKS = 32
 
@@ -154,7 +154,7 @@ def _load(connection: sqlite3.Connection, site: Site, meta: Meta, before: Snapsh
     known = {part.id: part for part in before.parts} if before is not None and same else None
     parts = read_parts(connection, site.state, known=known)
     index = Index([(part.segment, part.dead) for part in parts], k1=site.config.k1, b=site.config.b)
-    languages = tuple(read_languages(connection)[:_MOST_LANGUAGES]) or ("en",)
+    languages = tuple(read_languages(connection)[:MOST_LANGUAGES]) or ("en",)
     fields = None
     if before is not None and same and before.fields is not None:
         fields = read_fields(connection, known=before.fields)
