@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from firstlight.corpus.types import Status
+from firstlight.corpus.reports import Status
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from firstlight.corpus.plan import RACY_NS, Comparison, Known, compare, is_quiet, resolve
 from firstlight.store.documents import ErrorRow, ManifestRow
-from firstlight.text.types import FileEntry
+from firstlight.text.entries import FileEntry
 
 RECIPE = "r1"
 SYNCED = 1_000 * RACY_NS

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from firstlight.corpus.types import FileError, Finding, Plan, Rename, Status, SyncReport, VerifyReport
+from firstlight.corpus.reports import Finding, Plan, Status, VerifyReport
+from firstlight.corpus.types import FileError, Rename, SyncReport
 
 
 def test_reports_have_one_json_shape() -> None:

@@ -14,7 +14,7 @@ from .embedder import WordEmbedder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from firstlight.corpus.types import VerifyReport
+    from firstlight.corpus.reports import VerifyReport
 
     from .conftest import Docs
 

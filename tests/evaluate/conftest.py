@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firstlight.corpus.types import Status
+from firstlight.corpus.reports import Status
 from firstlight.errors import ConfigError
 from firstlight.evaluate.types import TestSet
 from firstlight.rank.types import Hit, Results

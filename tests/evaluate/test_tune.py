@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstlight.corpus.types import Status
+from firstlight.corpus.reports import Status
 from firstlight.errors import ConfigError
 from firstlight.evaluate import TestSet, evaluate, tune_weight
 from firstlight.evaluate.tune import FOLDS, GRID, best_weight, split

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from firstlight.corpus.types import Status
+    from firstlight.corpus.reports import Status
 
 __all__ = ["command"]
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from firstlight.corpus import Corpus
-    from firstlight.corpus.types import Plan, SyncReport
+    from firstlight.corpus.reports import Plan
+    from firstlight.corpus.types import SyncReport
 
 __all__ = ["command"]
 
@@ -80,7 +81,7 @@ def _tell_of_vectors(corpus: Corpus, where: str, *, embed: bool) -> None:
 
 
 def _report(report: Plan | SyncReport) -> Iterator[str]:
-    from firstlight.corpus.types import Plan
+    from firstlight.corpus.reports import Plan
 
     if isinstance(report, Plan):
         yield from _planned(report)

@@ -13,7 +13,7 @@ from firstlight.cli.terminal import count, duration, printable, show, talk
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from firstlight.corpus.types import VerifyReport
+    from firstlight.corpus.reports import VerifyReport
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from firstlight.corpus.prepare import content_hash, tags_of
-from firstlight.corpus.types import Finding
+from firstlight.corpus.reports import Finding
 from firstlight.errors import StoreError
 from firstlight.lexical import Indexable, build_segment, merge_segments
 from firstlight.store.checksums import checksum

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from firstlight.corpus.migration_types import Golden, MigrationReport, MigrationStatus
-    from firstlight.corpus.types import Confirm, Plan, Report, Status, SyncReport, VerifyReport
+    from firstlight.corpus.reports import Plan, Status, VerifyReport
+    from firstlight.corpus.types import Confirm, Report, SyncReport
     from firstlight.embed.types import Embedder
     from firstlight.rank.filters import Filter
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from firstlight.corpus.embedding import Embedding
+    from firstlight.corpus.reports import Plan
     from firstlight.corpus.site import Site
-    from firstlight.corpus.types import Plan
 
 _PORTION = 512
 

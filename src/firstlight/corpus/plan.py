@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from firstlight.store.documents import ErrorRow, ManifestRow
-    from firstlight.text.types import FileEntry
+    from firstlight.text.entries import FileEntry
 
 # A file that was written within this time of a sync's start may change again without its stat telling: clocks
 # of file systems tick as slowly as every two seconds (FAT).

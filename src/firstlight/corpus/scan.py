@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from firstlight.corpus.config import Config
+    from firstlight.text.entries import FileEntry
     from firstlight.text.files import Walk
-    from firstlight.text.types import FileEntry
 
 
 def scan(root: str, config: Config, *, state: Path | None = None) -> Walk:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from firstlight.corpus.reports import Status
 from firstlight.corpus.survey import file_errors
-from firstlight.corpus.types import Status
 from firstlight.store import lease
 from firstlight.store.documents import count_documents, read_errors
 from firstlight.store.embedders import SERVING, read_embedders

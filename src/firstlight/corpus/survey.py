@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from firstlight.corpus.plan import Known, Work, compare, is_quiet, resolve
 from firstlight.corpus.scan import scan
-from firstlight.corpus.types import FileError, Plan, Rename
+from firstlight.corpus.types import FileError, Rename
 from firstlight.errors import DocumentError
 from firstlight.store.documents import ErrorRow, read_errors, read_manifest, read_stats
 from firstlight.store.meta import Meta, read_meta
@@ -16,8 +16,9 @@ from firstlight.text.read import read_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from firstlight.corpus.reports import Plan
     from firstlight.corpus.site import Site
-    from firstlight.text.types import Skipped
+    from firstlight.text.entries import Skipped
 
 # No recipe has this name: comparing with it makes every document anew.
 _NO_RECIPE = ""
@@ -66,6 +67,8 @@ class Survey(NamedTuple):
 
     def to_plan(self) -> Plan:
         """Return what there is to do, as a person wants to hear it."""
+        from firstlight.corpus.reports import Plan  # noqa: PLC0415  # a sync needs none
+
         work = self.work
         return Plan(
             added=_paths(job.entry.path for job in work.added),

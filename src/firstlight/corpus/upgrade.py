@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from firstlight.corpus.background import Background
     from firstlight.corpus.embedding import Embedding
+    from firstlight.corpus.reports import Plan
     from firstlight.corpus.site import Site
-    from firstlight.corpus.types import Plan, Report
+    from firstlight.corpus.types import Report
     from firstlight.corpus.worker import Step
     from firstlight.embed.types import Embedder
     from firstlight.store.embedders import EmbedderRow

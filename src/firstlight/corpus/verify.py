@@ -19,8 +19,8 @@ from firstlight.corpus.check import (
 )
 from firstlight.corpus.commands import pasteable
 from firstlight.corpus.merge import merge_due
+from firstlight.corpus.reports import Finding, VerifyReport
 from firstlight.corpus.survey import survey
-from firstlight.corpus.types import Finding, VerifyReport
 from firstlight.corpus.writer import carry_out, ensure_database
 from firstlight.errors import StoreError
 from firstlight.lexical import build_segment

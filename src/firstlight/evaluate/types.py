@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from firstlight.corpus.types import Status
+    from firstlight.corpus.reports import Status
     from firstlight.rank.types import Results
 
     Tell: TypeAlias = Callable[[str, int, int], object]

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
         parse_document,
         read_document,
     )
+    from firstlight.text.entries import FileEntry, Skipped
     from firstlight.text.files import DEFAULT_EXTENSIONS, Walk, walk
     from firstlight.text.front_matter import FrontMatter, split_front_matter
     from firstlight.text.pages import split_pages
     from firstlight.text.read import MAX_BYTES, FileContent, decode, read_file
     from firstlight.text.tokens import est_tokens
-    from firstlight.text.types import Chunk, Document, FileEntry, Skipped
+    from firstlight.text.types import Chunk, Document
 
 __all__ = [
     "DEFAULT_EXTENSIONS",
@@ -55,6 +56,7 @@ __getattr__ = lazy(
         "pages": ("split_pages",),
         "read": ("MAX_BYTES", "FileContent", "decode", "read_file"),
         "tokens": ("est_tokens",),
-        "types": ("Chunk", "Document", "FileEntry", "Skipped"),
+        "entries": ("FileEntry", "Skipped"),
+        "types": ("Chunk", "Document"),
     },
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from firstlight.text.types import FileEntry, Skipped
+    from firstlight.text.entries import FileEntry, Skipped
 
 __all__ = ["DEFAULT_EXTENSIONS", "Walk", "walk"]
 

@@ -8,9 +8,9 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from firstlight.text.entries import FileEntry, Skipped
 from firstlight.text.gitignore import Rules, parse_rules
 from firstlight.text.read import modified_ns
-from firstlight.text.types import FileEntry, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

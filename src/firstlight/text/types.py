@@ -1,9 +1,9 @@
-"""The words of the text floor: what a file, a document and a chunk are."""
+"""The words of the text floor: what a document and a chunk are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,25 +12,6 @@ if TYPE_CHECKING:
 
     Scalar: TypeAlias = str | int | float | bool | date | datetime | None
     Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
-
-
-class FileEntry(NamedTuple):
-    """A file that a walk found: its name below the root, with `/`, as it is on disk, and its stat.
-
-    A tuple, because a walk makes one for every file, before every search.
-    """
-
-    path: str
-    size: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file or folder that a walk passed over, and why."""
-
-    path: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
