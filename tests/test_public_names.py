@@ -10,6 +10,7 @@ def test_the_public_names_are_these() -> None:
     assert firstlight.__all__ == [
         "ChatError",
         "ConfigError",
+        "ContextLayer",
         "Corpus",
         "Digest",
         "DigestEngine",

@@ -16,6 +16,7 @@ from firstlight._lazy import lazy
 from firstlight._version import __version__
 
 if TYPE_CHECKING:
+    from firstlight.context import ContextLayer
     from firstlight.corpus import Corpus
     from firstlight.digest import Digest, DigestEngine, Gate
     from firstlight.embed import Embedder
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChatError",
     "ConfigError",
+    "ContextLayer",
     "Corpus",
     "Digest",
     "DigestEngine",
@@ -52,6 +54,7 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
+        "context.layer": ("ContextLayer",),
         "corpus.corpus": ("Corpus",),
         "digest.engine": ("DigestEngine",),
         "digest.gate": ("Gate",),
