@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ from firstlight.errors import EmbeddingError
 from firstlight.text import split_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from tests.digest.conftest import Make
@@ -281,6 +283,46 @@ def test_a_deadline_ends_the_reading_of_a_document_that_takes_for_ever(
     release.set()
     assert workers() == []
     assert engine.run(text, QUESTION).total == 60  # what was done for nobody serves the next
+
+
+class Says:
+    """A language model without a lock that a fork might take along."""
+
+    name = "says"
+
+    def stream(self, *_: object, **__: object) -> Iterator[str]:
+        return iter(("It is", " so."))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_all_are_at_work_leaves_the_child_an_engine_that_works(make: Make) -> None:
+    gate, stop = Gate(active=1, queue=64, wait=60), threading.Event()
+    # SQLite bears no fork in the middle of its work, so there is no cache.
+    engine = make(embedder=None, gate=gate, llm=Says(), cache=None)
+
+    def work(number: int) -> None:
+        while not stop.is_set():
+            engine.run(document(9, name=f"name{number}"), QUESTION)
+            number += 4
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    codes = []
+    for number in range(6):
+        with warnings.catch_warnings():  # newer Pythons warn of what is tested here
+            warnings.simplefilter("ignore")
+            child = os.fork()
+        if not child:
+            signal.alarm(20)
+            answer = engine.run(document(70, name=f"child{number}"), QUESTION)
+            is_right = answer.text == "It is so." and engine.wait_background(15) and not gate.working
+            os._exit(0 if is_right else 1)
+        codes.append(os.waitpid(child, 0)[1])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * 6
 
 
 def test_models_that_never_come_back_do_not_pile_up(make: Make) -> None:

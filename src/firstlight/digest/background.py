@@ -105,6 +105,13 @@ class Background:
         with self._changed:
             return self._changed.wait_for(self._is_idle, timeout)
 
+    def begin_in_child(self) -> None:
+        """Begin idle: the thread, and what it had to do, stayed in the parent."""
+        self._changed = threading.Condition()
+        self._queued.clear()
+        self._chores.clear()
+        self._current, self._is_busy, self._thread = None, False, None
+
     def stop(self, *, within: float = 2.0) -> None:
         """End the thread, drop what is queued, and wait for its end for a moment."""
         with self._changed:

@@ -150,6 +150,11 @@ class Calls:
             raise
         call.result()
 
+    def begin_in_child(self) -> None:
+        """Forget the calls of the process that this one was forked from: their threads stayed there."""
+        self._lock = threading.Lock()
+        self._left_behind, self._running = set(), set()
+
     def close(self) -> None:
         """Tell every call to end, let go who waits, and make no new ones."""
         with self._lock:

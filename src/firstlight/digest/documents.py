@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from firstlight.digest.select import page_starts
 from firstlight.digest.types import CHUNK_TOKENS
@@ -17,6 +16,8 @@ from firstlight.text.pages import split_pages
 from firstlight.text.tokens import est_tokens, tokens_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from firstlight.digest.select import Scores
     from firstlight.lexical.index import Index
     from firstlight.lexical.types import Query
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Documents", "LongText", "cleaned"]
 
+_T = TypeVar("_T")
 _HALVES = re.compile("[\ud800-\udfff]")
 # Documents that are kept, and their characters all together; what is kept of one is about thrice its text.
 _MOST_KEPT = 8
@@ -53,6 +55,19 @@ def cleaned(text: str) -> tuple[str, int]:
         return text, len(text.encode())
 
 
+class _once(Generic[_T]):  # noqa: N801  # a decorator
+    """`functools.cached_property` without its lock, which all documents of a process would share."""
+
+    def __init__(self, find: Callable[[Any], _T]) -> None:
+        self._find = find
+        self.__doc__ = find.__doc__
+
+    def __get__(self, instance: LongText, owner: object) -> _T:
+        found = self._find(instance)
+        instance.__dict__[self._find.__name__] = found
+        return found
+
+
 class LongText:
     """A document, and what is known of it; each thing is found when it is first asked for, once.
 
@@ -75,12 +90,12 @@ class LongText:
         self._chunks: list[Chunk] | None = None
         self._index: Index | None = None
 
-    @cached_property
+    @_once
     def content_hash(self) -> bytes:
         """The sha256 of its text."""
         return hashlib.sha256(self.text.encode()).digest()
 
-    @cached_property
+    @_once
     def language(self) -> str:
         """What it is written in, as far as that is in Latin letters."""
         return detect_language(self.text)
@@ -93,22 +108,22 @@ class LongText:
                 self._chunks = split_pages(self.text, self._chunk_tokens)
             return self._chunks
 
-    @cached_property
+    @_once
     def texts(self) -> list[str]:
         """The chunks' texts."""
         return [chunk.text for chunk in self.chunks]
 
-    @cached_property
+    @_once
     def sizes(self) -> list[int]:
         """The chunks' estimated tokens."""
         return [est_tokens(text) for text in self.texts]
 
-    @cached_property
+    @_once
     def hashes(self) -> list[bytes]:
         """The hashes that the chunks' vectors are kept by."""
         return [input_hash(text) for text in self.texts]
 
-    @cached_property
+    @_once
     def pages(self) -> list[int]:
         """Where its pages begin."""
         return page_starts(self.text)
@@ -167,6 +182,11 @@ class Documents:
             while len(self._kept) > self._most or (self._size() > self._characters and len(self._kept) > 1):
                 self._kept.pop(0)
         return document
+
+    def begin_in_child(self) -> None:
+        """Forget all, locks included: a thread of the parent's may have been at work on any."""
+        self._lock = threading.Lock()
+        self._kept = []
 
     def clear(self) -> None:
         """Forget all."""

@@ -90,6 +90,12 @@ class Embedding:
         """What a person calls the model."""
         return str(self.embedder.name)
 
+    def begin_in_child(self) -> None:
+        """Begin with free locks, and nobody's turn: the threads that held them stayed in the parent."""
+        self._lock = threading.Lock()
+        self._questions.clear()
+        self._turns.clear()
+
     def knows(self, text: str, language: str) -> bool:
         """Tell whether the model knows what a document is written in."""
         from firstlight.corpus.languages import is_known  # noqa: PLC0415

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import weakref
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["DigestEngine"]
 
 _MOST_CALLS = 32
+
+_IN_USE: weakref.WeakSet[DigestEngine] = weakref.WeakSet()
 
 _log = logging.getLogger(__name__)
 
@@ -97,6 +100,7 @@ class DigestEngine:
         self._background = Background(embedding, self._gate, timeout=timeout)
         self._retriever = Retriever(embedding, self._background, self._calls, cached=cache is not None)
         self._closed = False
+        _IN_USE.add(self)
         # An engine that is forgotten without `close` leaves no thread behind.
         self._end = weakref.finalize(self, _end, self._calls, self._background, self._resources)
 
@@ -144,6 +148,13 @@ class DigestEngine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def begin_in_child(self) -> None:
+        """Begin as idle as a new engine, in a process forked from one whose threads were at work."""
+        parts: tuple[Any, ...] = (self._gate, self._calls, self._documents, self._background)
+        for part in (*parts, self._retriever.embedding, self._llm):
+            if hasattr(part, "begin_in_child"):  # not every language model has it
+                part.begin_in_child()
 
     def _answer(self, text: str, question: str, caller_class: str) -> Generator[str, None, Digest]:
         if self._closed:
@@ -235,6 +246,14 @@ class DigestEngine:
         close = getattr(made, "close", None)  # not every language model, nor embedder, has one
         if close is not None:
             self._resources.callback(close)
+
+
+def _after_fork_in_child() -> None:
+    for engine in list(_IN_USE):
+        engine.begin_in_child()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def _end(calls: Calls, background: Background, resources: ExitStack) -> None:

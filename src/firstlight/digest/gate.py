@@ -66,6 +66,12 @@ class Gate:
         self._working = 0
         self._waiting: deque[_Ticket] = deque()
 
+    def begin_in_child(self) -> None:
+        """Begin empty: who was at work or waited is in the process that this one was forked from."""
+        self._lock = threading.Lock()
+        self._working = 0
+        self._waiting.clear()
+
     def __repr__(self) -> str:
         return f"Gate(active={self.active}, queue={self.queue}, wait={self.wait})"
 
@@ -152,7 +158,7 @@ class Gate:
         if self._waiting:
             self._waiting.popleft().is_let_in.set()
         else:
-            self._working -= 1
+            self._working = max(self._working - 1, 0)  # in a forked child it may be the parent's that ends
 
 
 class Place:

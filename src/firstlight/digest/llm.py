@@ -74,6 +74,10 @@ class ChatClient:
     def __repr__(self) -> str:
         return f"ChatClient({self._where!r}, model={self._model!r})"
 
+    def begin_in_child(self) -> None:
+        """Begin with a free lock: the thread that held it stayed in the parent."""
+        self._asking = threading.Lock()
+
     @property
     def name(self) -> str:
         """The model's name there; the server is asked once. Its address while it does not answer."""
