@@ -104,12 +104,6 @@ def _remote(spec: Spec, access: Access) -> Embedder:
 
     key = os.environ.get(PROVIDERS[spec.kind].key_variable) or None
     if spec.kind == "openai":
-        if key is None and url == _BASE_URLS["openai"]:
-            raise ConfigError(
-                f"'{spec}' needs a key: set {PROVIDERS['openai'].key_variable}; for another server with "
-                f"the same interface, set {variable}",
-                key="embedder",
-            )
         from firstlight.embed.openai import OpenAIEmbedder  # noqa: PLC0415
 
         return OpenAIEmbedder(spec.model, base_url=url, key=key)
