@@ -25,6 +25,7 @@ from firstlight.store.documents import (
     replace_errors,
     touch_documents,
 )
+from firstlight.store.embedders import read_embedders
 from firstlight.store.fts5 import keep_fts5
 from firstlight.store.meta import Meta, raise_generation, read_meta, write_meta
 from firstlight.store.schema import NotOursError
@@ -152,9 +153,10 @@ class _Run:
                 bury_documents(connection, batch.removed)
                 delete_documents(connection, batch.removed)
             insert_documents(connection, batch.documents, batch.chunks)
-            if batch.chunks:
+            if batch.chunks and read_embedders(connection):
                 adopt_vectors(connection, batch.chunks[0].id)
-            delete_vectors(connection, gone)
+            if gone:
+                delete_vectors(connection, gone)
             if stored is not None:
                 insert_segment(connection, stored)
             if last:
