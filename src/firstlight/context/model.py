@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from firstlight.corpus.embedding import embedder_of, spec_of
 from firstlight.embed.described import check_described
 from firstlight.embed.question import QuestionEmbedder
-from firstlight.embed.spec import Access, make_embedder, parse_spec
-from firstlight.errors import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,14 +54,8 @@ def open_model(given: str | Embedder | None) -> Model | None:
 
 
 def _named(text: str) -> Model | None:
-    try:
-        spec = parse_spec(text)
-    except ValueError as error:
-        raise ConfigError(str(error), key="embedder") from None
-    from firstlight.corpus.places import state_root  # noqa: PLC0415  # where models are kept
-
-    downloads = os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
-    embedder = make_embedder(spec, Access({}, downloads, state_root() / "models"))
+    spec = spec_of(text)
+    embedder = embedder_of(spec)
     if embedder is None:
         return None
     return _model(embedder, str(spec), _QUERY_TIMEOUT if spec.is_remote else None)

@@ -99,16 +99,39 @@ def open_embedding(given: str | Embedder | None, config: Config, *, threads: int
     if given is not None and not isinstance(given, str):
         return _given_object(given, config)
     spec = _named(given or os.environ.get(VARIABLE) or config.embedder)
-    if spec is None:
-        return None
-    access = Access(config.base_urls, _may_download(config), state_root() / "models")
-    embedder = make_embedder(spec, access, threads=threads)
-    if embedder is None:
+    embedder = None if spec is None else embedder_of(spec, config, threads=threads)
+    if spec is None or embedder is None:
         return None
     timeout = config.query_timeout if spec.is_remote else None
     return _with_places(
         str(spec), embedder, config, is_remote=spec.is_remote, given=str(spec), timeout=timeout
     )
+
+
+def spec_of(text: str) -> Spec:
+    """Take an embedder's name apart; a ConfigError says what a name looks like."""
+    try:
+        return parse_spec(text)
+    except ValueError as error:
+        raise ConfigError(str(error), key="embedder") from None
+
+
+def embedder_of(spec: Spec, config: Config | None = None, *, threads: int = 1) -> Embedder | None:
+    """Return the embedder of a name, with what the user allows; None for `none`.
+
+    Args:
+        spec: Its name.
+        config: The settings in force; without, the environment alone says what is allowed.
+        threads: How many threads a local model may use.
+
+    Raises:
+        ConfigError: It cannot be had.
+    """
+    allowed = os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
+    urls = {}
+    if config is not None:
+        allowed, urls = allowed or config.allow_downloads, config.base_urls
+    return make_embedder(spec, Access(urls, allowed, state_root() / "models"), threads=threads)
 
 
 def is_named(given: str | Embedder | None, config: Config) -> bool:
@@ -122,14 +145,7 @@ def is_named(given: str | Embedder | None, config: Config) -> bool:
 def _named(spec: str | None) -> Spec | None:
     if spec is None:
         return Spec("local", "") if local_is_installed() else None
-    try:
-        return parse_spec(spec)
-    except ValueError as error:
-        raise ConfigError(str(error), key="embedder") from None
-
-
-def _may_download(config: Config) -> bool:
-    return config.allow_downloads or os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
+    return spec_of(spec)
 
 
 def _given_object(given: Embedder, config: Config) -> Embedding:

@@ -9,11 +9,12 @@ from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from firstlight.corpus.embedding import VARIABLE, embedder_of, spec_of
 from firstlight.embed.embedding import embed_documents
 from firstlight.embed.installed import local_is_installed
 from firstlight.embed.question import QuestionEmbedder
-from firstlight.embed.spec import Access, Spec, make_embedder, parse_spec
-from firstlight.errors import ConfigError, EmbeddingError
+from firstlight.embed.spec import Spec
+from firstlight.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT", "Embedding", "open_embedder"]
 
-VARIABLE = "FIRSTLIGHT_EMBEDDER"
 # An embedder that is not given: the local one where it is installed, else none.
 DEFAULT: Final[Any] = object()
 # Classes of callers whose questions are remembered, and texts that no model takes.
@@ -53,14 +53,8 @@ def open_embedder(given: str | Embedder | None) -> Embedder | None:
     if not named and given is DEFAULT:
         spec = Spec("local" if local_is_installed() else "none", "")
     else:
-        try:
-            spec = parse_spec(named or "")
-        except ValueError as error:
-            raise ConfigError(str(error), key="embedder") from None
-    from firstlight.corpus.places import state_root  # noqa: PLC0415  # where models are kept
-
-    downloads = os.environ.get("FIRSTLIGHT_ALLOW_DOWNLOADS") == "1"
-    return make_embedder(spec, Access({}, downloads, state_root() / "models"))
+        spec = spec_of(named or "")
+    return embedder_of(spec)
 
 
 class Embedding:
